@@ -1,0 +1,147 @@
+/* Bump allocation in a chain of blocks. */
+#include "base/arena.h"
+
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+struct block {
+    struct block *next;
+    size_t size;
+    _Alignas(16) char data[];
+};
+
+struct pr_arena {
+    struct block *first, *current;
+    size_t used; /* in current */
+    size_t block_bytes;
+    size_t held;
+};
+
+static struct block *block_new(struct pr_arena *a, size_t bytes)
+{
+    struct block *b;
+
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
+    b = pr_alloc(sizeof *b + bytes);
+    if (!b)
+        return NULL;
+    b->next = NULL;
+    b->size = bytes;
+    a->held += bytes;
+    return b;
+}
+
+struct pr_arena *pr_arena_new(size_t block_bytes)
+{
+    struct pr_arena *a = pr_alloc_zeroed(sizeof *a);
+
+    if (!a)
+        return NULL;
+    a->block_bytes = block_bytes < 1024 ? 1024 : block_bytes;
+    a->first = a->current = block_new(a, a->block_bytes);
+    if (!a->first) {
+        pr_free(a);
+        return NULL;
+    }
+    return a;
+}
+
+static void free_chain(struct pr_arena *a, struct block *b)
+{
+    while (b) {
+        struct block *next = b->next;
+        a->held -= b->size;
+        pr_free(b);
+        b = next;
+    }
+}
+
+void pr_arena_free(struct pr_arena *a)
+{
+    if (!a)
+        return;
+    free_chain(a, a->first);
+    pr_free(a);
+}
+
+void pr_arena_reset(struct pr_arena *a)
+{
+    free_chain(a, a->first->next);
+    a->first->next = NULL;
+    a->current = a->first;
+    a->used = 0;
+}
+
+void *pr_arena_alloc(struct pr_arena *a, size_t bytes)
+{
+    size_t rounded = (bytes + 15) & ~(size_t)15;
+    struct block *b = a->current;
+
+    if (rounded < bytes)
+        return NULL;
+    if (rounded > b->size - a->used) {
+        size_t size = rounded > a->block_bytes ? rounded : a->block_bytes;
+        b = block_new(a, size);
+        if (!b)
+            return NULL;
+        a->current->next = b;
+        a->current = b;
+        a->used = 0;
+    }
+    a->used += rounded;
+    return b->data + a->used - rounded;
+}
+
+void *pr_arena_zeroed(struct pr_arena *a, size_t bytes)
+{
+    void *p = pr_arena_alloc(a, bytes);
+
+    return p ? memset(p, 0, bytes) : NULL;
+}
+
+char *pr_arena_copy(struct pr_arena *a, const char *s, size_t len)
+{
+    char *p = pr_arena_alloc(a, len + 1);
+
+    if (!p)
+        return NULL;
+    if (len)
+        memcpy(p, s, len);
+    p[len] = '\0';
+    return p;
+}
+
+char *pr_arena_str(struct pr_arena *a, const char *s)
+{
+    return pr_arena_copy(a, s, strlen(s));
+}
+
+char *pr_arena_printf(struct pr_arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    char *p;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        return NULL;
+    p = pr_arena_alloc(a, (size_t)n + 1);
+    if (!p)
+        return NULL;
+    va_start(ap, fmt);
+    vsnprintf(p, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    return p;
+}
+
+size_t pr_arena_bytes(const struct pr_arena *a)
+{
+    return a->held;
+}

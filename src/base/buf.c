@@ -1,0 +1,87 @@
+/* A growable run of bytes with a stated maximum. */
+#include "base/buf.h"
+
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void pr_buf_done(struct pr_buf *b)
+{
+    size_t max = b->max;
+
+    pr_free(b->data);
+    *b = (struct pr_buf)PR_BUF_INIT(max);
+}
+
+void pr_buf_clear(struct pr_buf *b)
+{
+    b->len = 0;
+    b->failed = false;
+    if (b->data)
+        b->data[0] = '\0';
+}
+
+bool pr_buf_reserve(struct pr_buf *b, size_t more)
+{
+    size_t need, cap;
+    char *p;
+
+    if (b->failed)
+        return false;
+    if (more > b->max - b->len) {
+        b->failed = true;
+        return false;
+    }
+    need = b->len + more + 1;
+    if (need <= b->cap)
+        return true;
+    cap = b->cap ? b->cap : 64;
+    while (cap < need)
+        cap += cap;
+    p = pr_realloc(b->data, cap);
+    if (!p) {
+        b->failed = true;
+        return false;
+    }
+    b->data = p;
+    b->cap = cap;
+    return true;
+}
+
+void pr_buf_add(struct pr_buf *b, const void *bytes, size_t len)
+{
+    if (!pr_buf_reserve(b, len))
+        return;
+    if (len)
+        memcpy(b->data + b->len, bytes, len);
+    b->len += len;
+    b->data[b->len] = '\0';
+}
+
+void pr_buf_str(struct pr_buf *b, const char *s)
+{
+    pr_buf_add(b, s, strlen(s));
+}
+
+void pr_buf_char(struct pr_buf *b, char c)
+{
+    pr_buf_add(b, &c, 1);
+}
+
+void pr_buf_printf(struct pr_buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0 || !pr_buf_reserve(b, (size_t)n))
+        return;
+    va_start(ap, fmt);
+    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    b->len += (size_t)n;
+}

@@ -1,0 +1,114 @@
+/* Errors: codes, their words and exit statuses, and the one-line fillers. */
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    int code, status;
+    const char *text;
+} codes[] = {
+#define X(name, value, status, text) {value, status, text},
+    PR_CODES(X)
+#undef X
+};
+
+int pr_code_exit_status(int code)
+{
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i].code == code)
+            return codes[i].status;
+    return 70;
+}
+
+const char *pr_code_text(int code)
+{
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i].code == code)
+            return codes[i].text;
+    return "unknown error";
+}
+
+static void fill(struct pr_err *err, int code, const char *where,
+                 const char *fmt, va_list ap)
+{
+    char msg[sizeof err->msg];
+
+    /* Format first: the arguments may point into err itself. */
+    vsnprintf(msg, sizeof msg, fmt, ap);
+    if (where != err->where)
+        snprintf(err->where, sizeof err->where, "%s", where ? where : "");
+    memcpy(err->msg, msg, sizeof msg);
+    err->code = code;
+    err->sys_errno = 0;
+    err->hint[0] = '\0';
+}
+
+int pr_fail(struct pr_err *err, int code, const char *where, const char *fmt,
+            ...)
+{
+    if (err) {
+        va_list ap;
+        va_start(ap, fmt);
+        fill(err, code, where, fmt, ap);
+        va_end(ap);
+    }
+    return code;
+}
+
+int pr_fail_errno(struct pr_err *err, int code, const char *where,
+                  const char *fmt, ...)
+{
+    int saved = errno;
+
+    if (err) {
+        va_list ap;
+        size_t used;
+
+        va_start(ap, fmt);
+        fill(err, code, where, fmt, ap);
+        va_end(ap);
+        err->sys_errno = saved;
+        used = strlen(err->msg);
+        snprintf(err->msg + used, sizeof err->msg - used, ": %s",
+                 strerror(saved));
+    }
+    errno = saved;
+    return code;
+}
+
+int pr_fail_at(struct pr_err *err, int code, const char *name, unsigned line,
+               unsigned col, const char *fmt, ...)
+{
+    if (err) {
+        char where[sizeof err->where];
+        va_list ap;
+
+        if (line)
+            snprintf(where, sizeof where, "%s:%u:%u", name, line, col);
+        else
+            snprintf(where, sizeof where, "%s", name ? name : "");
+        va_start(ap, fmt);
+        fill(err, code, where, fmt, ap);
+        va_end(ap);
+    }
+    return code;
+}
+
+int pr_fail_nomem(struct pr_err *err)
+{
+    return pr_fail(err, PR_E_NOMEM, "", "out of memory");
+}
+
+int pr_hint(struct pr_err *err, const char *fmt, ...)
+{
+    if (!err)
+        return PR_E_BUG;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(err->hint, sizeof err->hint, fmt, ap);
+    va_end(ap);
+    return err->code;
+}

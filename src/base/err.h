@@ -1,0 +1,28 @@
+/*
+ * Filling a struct pr_err in one line, so that a failing function reads
+ *     return pr_fail(err, PR_E_CONF, where, "'%s' wants a number", name);
+ * Every function here accepts err == NULL: the caller wants the code alone.
+ */
+#ifndef PR_BASE_ERR_H
+#define PR_BASE_ERR_H
+
+#include "prony/error.h"
+
+/* Clears err, fills it and returns code. */
+int pr_fail(struct pr_err *err, int code, const char *where, const char *fmt,
+            ...) PR_PRINTF(4, 5);
+
+/* As pr_fail; adds the text of errno, and keeps errno itself. */
+int pr_fail_errno(struct pr_err *err, int code, const char *where,
+                  const char *fmt, ...) PR_PRINTF(4, 5);
+
+/* As pr_fail, with "name:line:col" as the place; line 0 leaves them out. */
+int pr_fail_at(struct pr_err *err, int code, const char *name, unsigned line,
+               unsigned col, const char *fmt, ...) PR_PRINTF(6, 7);
+
+int pr_fail_nomem(struct pr_err *err);
+
+/* Adds what to try next; keeps the rest. Returns err's code. */
+int pr_hint(struct pr_err *err, const char *fmt, ...) PR_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * Python's regular expressions (re module), by PCRE2 with limits on steps and
+ * memory, so that no pattern from a config can hang us.
+ */
+#ifndef PR_CONF_REGEX_H
+#define PR_CONF_REGEX_H
+
+#include "base/err.h"
+#include "base/value.h"
+
+struct pr_regex;
+
+enum pr_regex_flags {
+    PR_REGEX_IGNORE_CASE = 1 << 0,
+};
+
+/* Compiles; *ret_re is freed with pr_regex_free. PR_E_CONF says where in the
+ * pattern it is wrong. */
+int pr_regex_new(const char *pattern, size_t len, unsigned flags,
+                 struct pr_regex **ret_re, struct pr_err *err) PR_MUST_CHECK;
+void pr_regex_free(struct pr_regex *re); /* NULL is fine */
+
+/* Number of capture groups. */
+unsigned pr_regex_groups(const struct pr_regex *re);
+
+struct pr_span {
+    size_t start, end; /* start == PR_NO_SPAN: the group took no part */
+};
+#define PR_NO_SPAN ((size_t)-1)
+
+/* re.match: anchored at the start only. 1 match, 0 none, negative: failed
+ * (limit reached). spans may be NULL; else groups + 1 of them are filled. */
+int pr_regex_match(const struct pr_regex *re, const char *s, size_t len,
+                   struct pr_span *spans, struct pr_err *err) PR_MUST_CHECK;
+
+/* re.search from offset from. */
+int pr_regex_search(const struct pr_regex *re, const char *s, size_t len,
+                    size_t from, struct pr_span *spans,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* re.sub(pattern, repl, s): repl may use \1 and \g<1>. Appends to out. */
+int pr_regex_sub(const struct pr_regex *re, const char *repl, size_t repl_len,
+                 const char *s, size_t len, struct pr_buf *out,
+                 struct pr_err *err) PR_MUST_CHECK;
+
+#endif

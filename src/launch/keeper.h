@@ -1,0 +1,85 @@
+/*
+ * The keeper: a small single-threaded process, forked by the runner before it
+ * has threads, that starts every experiment and sees to it that none outlives
+ * us. Whichever of the two dies first, by whatever signal, the other one ends
+ * what is left: the keeper is told of the runner's death, and adopts orphans
+ * (child subreaper); the runner adopts what a dead keeper leaves.
+ *
+ * The runner asks by messages and reads what happened by messages; several
+ * experiments may be alive at once.
+ */
+#ifndef PR_LAUNCH_KEEPER_H
+#define PR_LAUNCH_KEEPER_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pr_keeper;
+
+/* What an experiment without a program of its own runs, in a forked child of
+ * the keeper. arg is pr_spawn.body_arg. Its return value is the exit status. */
+typedef int pr_keeper_body(void *ctx, const char *arg);
+
+/* Forks the keeper. body may be NULL when only programs are started. */
+int pr_keeper_new(pr_keeper_body *body, void *ctx, struct pr_keeper **ret,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* Ends every experiment at once (SIGKILL), then the keeper. NULL is fine. */
+void pr_keeper_free(struct pr_keeper *k);
+
+struct pr_spawn {
+    uint32_t tag;            /* the caller's name for it; unique while alive */
+    const char *const *argv; /* NULL-terminated; NULL: run the body */
+    const char *body_arg;    /* for the body */
+    const char *const *env;  /* NULL-terminated NAME=value, the whole
+                                environment */
+    const char *cwd;         /* NULL: ours */
+    const char *log_path;    /* stdout and stderr, appended; created 0644 */
+    const char *id; /* put into the environment as PRONY_EXPERIMENT, by which
+                       the keeper knows even runaway descendants again */
+};
+
+/* Asks the keeper to start it. The answer comes as an event. */
+int pr_keeper_spawn(struct pr_keeper *k, const struct pr_spawn *s,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* Sends a signal to the whole process tree of an experiment. */
+int pr_keeper_signal(struct pr_keeper *k, uint32_t tag, int signo,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+enum pr_child_event_kind {
+    PR_CHILD_STARTED, /* pid */
+    PR_CHILD_FAILED,  /* could not start: sys_errno, what ("exec", "chdir",
+                         "open") */
+    PR_CHILD_ENDED,   /* wait_status and the figures; its whole tree is gone */
+};
+
+struct pr_child_event {
+    enum pr_child_event_kind kind;
+    uint32_t tag;
+    int pid;
+    int sys_errno;
+    char what[16];
+    int wait_status;       /* as waitpid() gives it */
+    bool oom;              /* the kernel's OOM killer struck meanwhile and the
+                              child died of SIGKILL that we did not send */
+    uint32_t leftovers;    /* descendants that had to be killed afterwards */
+    uint64_t started_ns;   /* CLOCK_REALTIME */
+    uint64_t ended_ns;
+    uint64_t elapsed_ns;   /* CLOCK_MONOTONIC */
+    uint64_t cpu_user_ns;  /* of the child and what it waited for */
+    uint64_t cpu_system_ns;
+    uint64_t max_rss_bytes;
+};
+
+/* A descriptor that polls readable when an event waits. */
+int pr_keeper_fd(const struct pr_keeper *k);
+
+/* 1 and an event, 0 when none waits, negative when the keeper is gone (what it
+ * left behind has been killed then). Does not block. */
+int pr_keeper_next(struct pr_keeper *k, struct pr_child_event *ret,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+#endif
