@@ -77,24 +77,27 @@ void pr_arena_reset(struct pr_arena *a)
     a->used = 0;
 }
 
-void *pr_arena_alloc(struct pr_arena *a, size_t bytes)
+/* From start on in the current block if there is room, else in a new one. */
+static void *take(struct pr_arena *a, size_t start, size_t bytes)
 {
-    size_t rounded = (bytes + 15) & ~(size_t)15;
     struct block *b = a->current;
 
-    if (rounded < bytes)
-        return NULL;
-    if (rounded > b->size - a->used) {
-        size_t size = rounded > a->block_bytes ? rounded : a->block_bytes;
+    if (start > b->size || bytes > b->size - start) {
+        size_t size = bytes > a->block_bytes ? bytes : a->block_bytes;
         b = block_new(a, size);
         if (!b)
             return NULL;
         a->current->next = b;
         a->current = b;
-        a->used = 0;
+        start = 0;
     }
-    a->used += rounded;
-    return b->data + a->used - rounded;
+    a->used = start + bytes;
+    return b->data + start;
+}
+
+void *pr_arena_alloc(struct pr_arena *a, size_t bytes)
+{
+    return take(a, (a->used + 15) & ~(size_t)15, bytes);
 }
 
 void *pr_arena_zeroed(struct pr_arena *a, size_t bytes)
@@ -106,7 +109,8 @@ void *pr_arena_zeroed(struct pr_arena *a, size_t bytes)
 
 char *pr_arena_copy(struct pr_arena *a, const char *s, size_t len)
 {
-    char *p = pr_arena_alloc(a, len + 1);
+    /* Text needs no alignment: strings lie end to end. */
+    char *p = len < SIZE_MAX ? take(a, a->used, len + 1) : NULL;
 
     if (!p)
         return NULL;
@@ -138,6 +142,23 @@ char *pr_arena_printf(struct pr_arena *a, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(p, (size_t)n + 1, fmt, ap);
     va_end(ap);
+    return p;
+}
+
+void *pr_arena_grow(struct pr_arena *a, void *old, size_t count, size_t *cap,
+                    size_t item_bytes)
+{
+    size_t bigger = *cap ? *cap * 2 : 8;
+    void *p;
+
+    if (count < *cap)
+        return old;
+    p = pr_arena_alloc(a, bigger * item_bytes);
+    if (!p)
+        return NULL;
+    if (count)
+        memcpy(p, old, count * item_bytes);
+    *cap = bigger;
     return p;
 }
 

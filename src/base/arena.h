@@ -26,6 +26,13 @@ char *pr_arena_str(struct pr_arena *a, const char *s);
 char *pr_arena_printf(struct pr_arena *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Room for one more item in an array that grows in the arena: returns the
+ * array, moved if need be, or NULL when out of memory. count is the number of
+ * items in it, *cap how many fit (0 at first, with old NULL). The old copies
+ * stay in the arena, at most as much again as the array itself. */
+void *pr_arena_grow(struct pr_arena *a, void *old, size_t count, size_t *cap,
+                    size_t item_bytes);
+
 /* Bytes held from the system, for limits and reports. */
 size_t pr_arena_bytes(const struct pr_arena *a);
 

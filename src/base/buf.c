@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ void pr_buf_done(struct pr_buf *b)
 void pr_buf_clear(struct pr_buf *b)
 {
     b->len = 0;
-    b->failed = false;
+    b->failed = b->over = false;
     if (b->data)
         b->data[0] = '\0';
 }
@@ -30,8 +31,8 @@ bool pr_buf_reserve(struct pr_buf *b, size_t more)
 
     if (b->failed)
         return false;
-    if (more > b->max - b->len) {
-        b->failed = true;
+    if (more > b->max - b->len || more >= SIZE_MAX / 2 - b->len) {
+        b->failed = b->over = true;
         return false;
     }
     need = b->len + more + 1;
@@ -39,7 +40,7 @@ bool pr_buf_reserve(struct pr_buf *b, size_t more)
         return true;
     cap = b->cap ? b->cap : 64;
     while (cap < need)
-        cap += cap;
+        cap += cap; /* need is at most half of SIZE_MAX: no overflow */
     p = pr_realloc(b->data, cap);
     if (!p) {
         b->failed = true;
@@ -78,7 +79,11 @@ void pr_buf_printf(struct pr_buf *b, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
-    if (n < 0 || !pr_buf_reserve(b, (size_t)n))
+    if (n < 0) { /* longer than an int can say */
+        b->failed = true;
+        return;
+    }
+    if (!pr_buf_reserve(b, (size_t)n))
         return;
     va_start(ap, fmt);
     vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);

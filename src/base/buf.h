@@ -12,9 +12,10 @@ struct pr_buf {
     char *data; /* NUL-terminated once anything was appended */
     size_t len, cap, max;
     bool failed; /* out of memory, or over the maximum */
+    bool over;   /* … the latter */
 };
 
-#define PR_BUF_INIT(max_bytes) {NULL, 0, 0, (max_bytes), false}
+#define PR_BUF_INIT(max_bytes) {NULL, 0, 0, (max_bytes), false, false}
 
 void pr_buf_done(struct pr_buf *b);  /* frees; the struct may be reused */
 void pr_buf_clear(struct pr_buf *b); /* empties, keeps the memory */

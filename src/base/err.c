@@ -102,6 +102,24 @@ int pr_fail_nomem(struct pr_err *err)
     return pr_fail(err, PR_E_NOMEM, "", "out of memory");
 }
 
+int pr_reword(struct pr_err *err, const char *where, const char *fmt, ...)
+{
+    char hint[sizeof err->hint];
+    int sys_errno;
+    va_list ap;
+
+    if (!err)
+        return PR_E_BUG;
+    memcpy(hint, err->hint, sizeof hint);
+    sys_errno = err->sys_errno;
+    va_start(ap, fmt);
+    fill(err, err->code, where, fmt, ap);
+    va_end(ap);
+    memcpy(err->hint, hint, sizeof hint);
+    err->sys_errno = sys_errno;
+    return err->code;
+}
+
 int pr_hint(struct pr_err *err, const char *fmt, ...)
 {
     if (!err)

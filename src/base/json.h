@@ -18,9 +18,9 @@ enum pr_json_flags {
 struct pr_json_in {
     const char *text; /* need not be NUL-terminated */
     size_t len;
-    const char *name;      /* for errors: a file name or an option */
-    unsigned flags;        /* enum pr_json_flags */
-    unsigned line;         /* of the first byte; 0 means 1 */
+    const char *name; /* for errors: a file name or an option */
+    unsigned flags;   /* enum pr_json_flags */
+    unsigned line;    /* of the first byte; 0 means 1 */
 };
 
 /* Reads one value; everything it holds is in the arena. With PR_JSON_PREFIX

@@ -4,8 +4,6 @@
 #include "base/json.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct pr_value pr_null(void)
@@ -41,26 +39,28 @@ struct pr_value pr_str(const char *s)
 const char *pr_kind_name(enum pr_kind kind)
 {
     static const char *const names[] = {
-        [PR_NULL] = "null",       [PR_BOOL] = "true or false",
+        [PR_NULL] = "null",          [PR_BOOL] = "true or false",
         [PR_INT] = "a whole number", [PR_FLOAT] = "a number",
-        [PR_STR] = "text",        [PR_LIST] = "a list",
+        [PR_STR] = "text",           [PR_LIST] = "a list",
         [PR_MAP] = "a map",
     };
     return names[kind];
 }
 
-const struct pr_value *pr_get(const struct pr_value *map, const char *key)
+static const struct pr_value *get(const struct pr_value *map, const char *key,
+                                  size_t len)
 {
-    size_t len = strlen(key);
-
-    if (map->kind != PR_MAP)
-        return NULL;
     for (uint32_t i = 0; i < map->len; i++) {
         const struct pr_member *m = &map->members[i];
         if (m->key_len == len && memcmp(m->key, key, len) == 0)
             return &m->value;
     }
     return NULL;
+}
+
+const struct pr_value *pr_get(const struct pr_value *map, const char *key)
+{
+    return map->kind == PR_MAP ? get(map, key, strlen(key)) : NULL;
 }
 
 static bool equal_lists(const struct pr_value *a, const struct pr_value *b)
@@ -78,8 +78,14 @@ static bool equal_maps(const struct pr_value *a, const struct pr_value *b)
     if (a->len != b->len)
         return false;
     for (uint32_t i = 0; i < a->len; i++) {
-        const struct pr_value *other = pr_get(b, a->members[i].key);
-        if (!other || !pr_equal(&a->members[i].value, other))
+        const struct pr_member *m = &a->members[i], *same = &b->members[i];
+        const struct pr_value *other = &same->value;
+
+        /* Mostly both are in the same order: no search then. */
+        if (m->key_len != same->key_len ||
+            memcmp(m->key, same->key, m->key_len) != 0)
+            other = get(b, m->key, m->key_len);
+        if (!other || !pr_equal(&m->value, other))
             return false;
     }
     return true;
@@ -90,17 +96,27 @@ static bool is_numeric(const struct pr_value *v)
     return v->kind == PR_BOOL || pr_is_number(v);
 }
 
-/* bool counts as 0 or 1. Integers are compared as integers: a double cannot
- * hold all of them. */
+static int64_t as_int(const struct pr_value *v)
+{
+    return v->kind == PR_BOOL ? v->b : v->i;
+}
+
+/* Exact, as Python is: an integer that no double holds equals no double. */
+static bool equal_mixed(int64_t i, double f)
+{
+    return f >= -0x1p63 && f < 0x1p63 && f == floor(f) && (int64_t)f == i;
+}
+
+/* bool counts as 0 or 1. */
 static bool equal_numbers(const struct pr_value *a, const struct pr_value *b)
 {
-    int64_t ia = a->kind == PR_BOOL ? a->b : a->i;
-    int64_t ib = b->kind == PR_BOOL ? b->b : b->i;
-
-    if (a->kind != PR_FLOAT && b->kind != PR_FLOAT)
-        return ia == ib;
-    return (a->kind == PR_FLOAT ? a->f : (double)ia) ==
-           (b->kind == PR_FLOAT ? b->f : (double)ib);
+    if (a->kind == PR_FLOAT && b->kind == PR_FLOAT)
+        return a->f == b->f;
+    if (a->kind == PR_FLOAT)
+        return equal_mixed(as_int(b), a->f);
+    if (b->kind == PR_FLOAT)
+        return equal_mixed(as_int(a), b->f);
+    return as_int(a) == as_int(b);
 }
 
 bool pr_equal(const struct pr_value *a, const struct pr_value *b)
@@ -170,77 +186,11 @@ bool pr_copy(struct pr_arena *a, const struct pr_value *v,
     return ok;
 }
 
-/* Digits and exponent of the shortest decimal that reads back as f. */
-static int shortest_digits(double f, char digits[static 20], int *ret_exponent)
-{
-    char text[40];
-    char *e;
-    int n = 0;
-
-    for (int precision = 0; precision <= 16; precision++) {
-        /* 15 significant digits always survive; try fewer only to find a
-         * short form fast for the common small ones. */
-        if (precision == 3)
-            precision = 14;
-        snprintf(text, sizeof text, "%.*e", precision, f);
-        if (strtod(text, NULL) == f)
-            break;
-    }
-    e = strchr(text, 'e');
-    *ret_exponent = atoi(e + 1);
-    for (const char *p = text; p < e; p++)
-        if (*p >= '0' && *p <= '9')
-            digits[n++] = *p;
-    while (n > 1 && digits[n - 1] == '0')
-        n--;
-    return n;
-}
-
-size_t pr_float_repr(char out[static 32], double f)
-{
-    char digits[20];
-    char *p = out;
-    int n, exponent;
-
-    if (isnan(f))
-        return (size_t)sprintf(out, "nan");
-    if (isinf(f))
-        return (size_t)sprintf(out, f < 0 ? "-inf" : "inf");
-    if (signbit(f))
-        *p++ = '-';
-    n = shortest_digits(fabs(f), digits, &exponent);
-    if (exponent < -4 || exponent >= 16) {
-        *p++ = digits[0];
-        if (n > 1)
-            p += sprintf(p, ".%.*s", n - 1, digits + 1);
-        p += sprintf(p, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
-    } else if (exponent < 0) {
-        p += sprintf(p, "0.%.*s%.*s", -exponent - 1, "000", n, digits);
-    } else {
-        for (int i = 0; i <= exponent; i++)
-            *p++ = i < n ? digits[i] : '0';
-        *p++ = '.';
-        p += n > exponent + 1
-                 ? sprintf(p, "%.*s", n - exponent - 1, digits + exponent + 1)
-                 : sprintf(p, "0");
-    }
-    *p = '\0';
-    return (size_t)(p - out);
-}
-
-void pr_float_text(struct pr_buf *out, double f)
-{
-    char text[32];
-
-    pr_buf_add(out, text, pr_float_repr(text, f));
-}
-
 /* Text inside a list, as Python's repr(): quotes, with the escapes it uses. */
 static void quoted(struct pr_buf *out, const struct pr_value *v)
 {
-    char quote = memchr(v->s, '\'', v->len) && !memchr(v->s, '"', v->len)
-                     ? '"'
-                     : '\'';
+    char quote =
+        memchr(v->s, '\'', v->len) && !memchr(v->s, '"', v->len) ? '"' : '\'';
 
     pr_buf_char(out, quote);
     for (uint32_t i = 0; i < v->len; i++) {

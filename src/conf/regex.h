@@ -8,10 +8,15 @@
 #include "base/err.h"
 #include "base/value.h"
 
-struct pr_regex;
+struct pr_regex; /* immutable: several threads may use it at once */
+
+/* The version of the library behind it, for example "10.42". */
+const char *pr_regex_version(void);
 
 enum pr_regex_flags {
     PR_REGEX_IGNORE_CASE = 1 << 0,
+    PR_REGEX_MULTILINE = 1 << 1, /* ^ and $ at every line */
+    PR_REGEX_DOTALL = 1 << 2,    /* . is a line end too */
 };
 
 /* Compiles; *ret_re is freed with pr_regex_free. PR_E_CONF says where in the
@@ -38,9 +43,38 @@ int pr_regex_search(const struct pr_regex *re, const char *s, size_t len,
                     size_t from, struct pr_span *spans,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* re.sub(pattern, repl, s): repl may use \1 and \g<1>. Appends to out. */
+/* Every match in turn, as re.finditer: an empty match is followed by one that
+ * is not empty or begins later. The text and re are borrowed. */
+struct pr_regex_walk;
+int pr_regex_walk_new(const struct pr_regex *re, const char *s, size_t len,
+                      struct pr_regex_walk **ret_walk,
+                      struct pr_err *err) PR_MUST_CHECK;
+void pr_regex_walk_free(struct pr_regex_walk *w); /* NULL is fine */
+
+/* 1: the next match, groups + 1 spans filled; 0: no more; or negative. */
+int pr_regex_walk_next(struct pr_regex_walk *w, struct pr_span *spans,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+/* Number of the group of that name, 0 when there is none. */
+unsigned pr_regex_group(const struct pr_regex *re, const char *name,
+                        size_t len);
+
+/* re.sub(pattern, repl, s): repl may use \1, \g<1> and \g<name>. Appends to
+ * out, or on failure leaves it as it was. */
 int pr_regex_sub(const struct pr_regex *re, const char *repl, size_t repl_len,
                  const char *s, size_t len, struct pr_buf *out,
                  struct pr_err *err) PR_MUST_CHECK;
+
+/* The same for the first count places only; 0: all. */
+struct pr_regex_sub_in {
+    const char *repl;
+    size_t repl_len;
+    const char *s;
+    size_t len;
+    size_t count;
+};
+int pr_regex_sub_some(const struct pr_regex *re,
+                      const struct pr_regex_sub_in *in, struct pr_buf *out,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 #endif

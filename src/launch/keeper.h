@@ -22,11 +22,15 @@ struct pr_keeper;
  * the keeper. arg is pr_spawn.body_arg. Its return value is the exit status. */
 typedef int pr_keeper_body(void *ctx, const char *arg);
 
-/* Forks the keeper. body may be NULL when only programs are started. */
+/* Forks the keeper. body may be NULL when only programs are started. Makes this
+ * process a child subreaper until pr_keeper_free; of several keepers, free the
+ * last one first. A keeper belongs to one thread at a time. Pending stdio
+ * output is flushed, so that a body does not write it again. */
 int pr_keeper_new(pr_keeper_body *body, void *ctx, struct pr_keeper **ret,
                   struct pr_err *err) PR_MUST_CHECK;
 
-/* Ends every experiment at once (SIGKILL), then the keeper. NULL is fine. */
+/* Ends every experiment at once (SIGKILL), then the keeper. NULL is fine. In a
+ * fork of the process that made it, only lets go of it. */
 void pr_keeper_free(struct pr_keeper *k);
 
 struct pr_spawn {
@@ -34,25 +38,28 @@ struct pr_spawn {
     const char *const *argv; /* NULL-terminated; NULL: run the body */
     const char *body_arg;    /* for the body */
     const char *const *env;  /* NULL-terminated NAME=value, the whole
-                                environment */
-    const char *cwd;         /* NULL: ours */
-    const char *log_path;    /* stdout and stderr, appended; created 0644 */
+                                environment; NULL: ours as it is now */
+    const char *cwd;         /* NULL: that of pr_keeper_new's time */
+    const char *log_path;    /* stdout and stderr, appended; created 0644; not
+                                relative to cwd; NULL: nowhere */
     const char *id; /* put into the environment as PRONY_EXPERIMENT, by which
                        the keeper knows even runaway descendants again */
 };
 
-/* Asks the keeper to start it. The answer comes as an event. */
+/* Asks the keeper to start it. The answer comes as an event: FAILED, or STARTED
+ * and later ENDED. PATH is that of env, else ours. */
 int pr_keeper_spawn(struct pr_keeper *k, const struct pr_spawn *s,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* Sends a signal to the whole process tree of an experiment. */
+/* Sends a signal to the whole process tree of an experiment. One that has just
+ * ended is no error. */
 int pr_keeper_signal(struct pr_keeper *k, uint32_t tag, int signo,
                      struct pr_err *err) PR_MUST_CHECK;
 
 enum pr_child_event_kind {
     PR_CHILD_STARTED, /* pid */
     PR_CHILD_FAILED,  /* could not start: sys_errno, what ("exec", "chdir",
-                         "open") */
+                         "open"; "fork", "pipe", "memory") */
     PR_CHILD_ENDED,   /* wait_status and the figures; its whole tree is gone */
 };
 
@@ -62,23 +69,25 @@ struct pr_child_event {
     int pid;
     int sys_errno;
     char what[16];
-    int wait_status;       /* as waitpid() gives it */
-    bool oom;              /* the kernel's OOM killer struck meanwhile and the
-                              child died of SIGKILL that we did not send */
-    uint32_t leftovers;    /* descendants that had to be killed afterwards */
-    uint64_t started_ns;   /* CLOCK_REALTIME */
+    int wait_status;     /* as waitpid() gives it */
+    bool oom;            /* the kernel's OOM killer struck meanwhile and the
+                            child died of SIGKILL that we did not send, or
+                            failed with 137, as a shell whose command did,
+                            or after an orphan of its did */
+    uint32_t leftovers;  /* descendants that had to be killed afterwards */
+    uint64_t started_ns; /* CLOCK_REALTIME */
     uint64_t ended_ns;
-    uint64_t elapsed_ns;   /* CLOCK_MONOTONIC */
-    uint64_t cpu_user_ns;  /* of the child and what it waited for */
+    uint64_t elapsed_ns;  /* CLOCK_MONOTONIC */
+    uint64_t cpu_user_ns; /* of the child and what it waited for */
     uint64_t cpu_system_ns;
-    uint64_t max_rss_bytes;
+    uint64_t max_rss_bytes; /* never less than the keeper's own */
 };
 
 /* A descriptor that polls readable when an event waits. */
 int pr_keeper_fd(const struct pr_keeper *k);
 
-/* 1 and an event, 0 when none waits, negative when the keeper is gone (what it
- * left behind has been killed then). Does not block. */
+/* 1 and an event, 0 when none waits, PR_E_IO when the keeper is gone (what it
+ * left behind has been killed then). Does not block, but for that killing. */
 int pr_keeper_next(struct pr_keeper *k, struct pr_child_event *ret,
                    struct pr_err *err) PR_MUST_CHECK;
 

@@ -1,0 +1,66 @@
+# Verbs only: each calls Meson or a script in tools/. "make help" lists them.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
+export PYTHON FUZZ_SECONDS
+
+all: ## build/prony and the library beside it
+	@tools/deps build
+	@tools/build build -Dtests=false
+
+demo: all ## build, then run the main job
+	@build/prony demo
+
+check: ## every test, sanitizers, lint and valgrind; ends with the counts
+	@tools/deps build check
+	@$(PYTHON) tools/check
+
+install: ## PREFIX=/usr/local DESTDIR=
+	@tools/deps build
+	@tools/install "$(abspath $(PREFIX))" "$(DESTDIR)"
+
+san: ## tests under the address and undefined-behaviour sanitizers
+	@tools/deps build check
+	@$(PYTHON) tools/check sanitizers
+
+tsan: ## tests under the thread sanitizer
+	@tools/deps build check
+	@$(PYTHON) tools/check threads
+
+fuzz: ## each fuzz target for FUZZ_SECONDS=60
+	@tools/deps build fuzz
+	@tools/fuzz "$(FUZZ_SECONDS)"
+
+cov: ## line coverage of the tests
+	@tools/deps build check cov
+	@tools/cov
+
+lint: ## formatting and static analysis
+	@tools/deps build check
+	@$(PYTHON) tools/check lint
+
+format: ## lay out all C files as .clang-format says
+	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+
+docs: all ## regenerate man pages, completions, schema and reference
+	@tools/gen_docs build/prony .
+
+bench: all ## the figures of bench/
+	@meson test -C build --benchmark --verbose --num-processes 1
+
+python: all ## the Python package
+	@tools/python build
+
+python-deps: ## what the Python parts need, in build/venv
+	@tools/python deps
+
+clean: ## everything that was built
+	@rm -rf build build-check build-san build-tsan build-fuzz build-cov
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1 - /p' Makefile
+
+.PHONY: all demo check install san tsan fuzz cov lint format docs bench \
+	python python-deps clean help

@@ -1,0 +1,156 @@
+/*
+ * Running: 1,000 command experiments of /bin/true one after another, against a
+ * plain loop of fork, exec and wait that writes the same files.
+ */
+#include "bench.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <sys/stat.h>
+
+enum { EXPERIMENTS = 1000, ROUNDS = 7 };
+
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void put_file(const char *dir, const char *name, const char *text)
+{
+    char temp[600], path[600];
+    int fd;
+
+    snprintf(temp, sizeof temp, "%s/.new-%s", dir, name);
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0 || write(fd, text, strlen(text)) < 0)
+        exit(1);
+    close(fd);
+    rename(temp, path);
+}
+
+static void spawn_true(const char *dir)
+{
+    char log[600], *argv[] = {NULL, NULL};
+    char program[] = "/bin/true";
+    pid_t pid = fork();
+
+    argv[0] = program;
+    if (pid == 0) {
+        snprintf(log, sizeof log, "%s/log.txt", dir);
+        int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
+        int null = open("/dev/null", O_RDONLY);
+        dup2(null, 0);
+        dup2(fd, 1);
+        dup2(fd, 2);
+        execv(program, argv);
+        _exit(127);
+    }
+    waitpid(pid, NULL, 0);
+}
+
+/* The texts are as long as ours. */
+static double plain_loop(const char *dir, const char *params,
+                         const char *result, const char *event)
+{
+    char path[512];
+    double start = bench_now();
+    int events;
+
+    mkdir(dir, 0755);
+    snprintf(path, sizeof path, "%s/events.ndjson", dir);
+    events = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    snprintf(path, sizeof path, "%s/experiments", dir);
+    mkdir(path, 0755);
+    for (int i = 0; i < EXPERIMENTS; i++) {
+        snprintf(path, sizeof path, "%s/experiments/%04d", dir, i);
+        mkdir(path, 0755);
+        put_file(path, "params.json", params);
+        if (write(events, event, strlen(event)) < 0)
+            exit(1);
+        spawn_true(path);
+        put_file(path, "result.json", result);
+        if (write(events, event, strlen(event)) < 0)
+            exit(1);
+    }
+    close(events);
+    return bench_now() - start;
+}
+
+static char *read_text(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    char *text = calloc(1, 65536);
+
+    if (!f || !text || !fread(text, 1, 65535, f)) {
+        fprintf(stderr, "cannot read %s\n", path);
+        exit(1);
+    }
+    fclose(f);
+    return text;
+}
+
+/* One result of ours, to know what the plain loop has to write. */
+static char *sample(const char *dir, const char *name)
+{
+    char command[900], path[700];
+    FILE *p;
+    size_t n;
+
+    snprintf(command, sizeof command,
+             "ls %s/experiments | head -1 | tr -d '\\n'", dir);
+    p = popen(command, "r");
+    n = p ? (size_t)snprintf(path, 600, "%s/experiments/", dir) : 0;
+    n += p ? fread(path + n, 1, 60, p) : 0;
+    if (!p || pclose(p))
+        exit(1);
+    snprintf(path + n, sizeof path - n, "/%s", name);
+    return read_text(path);
+}
+
+int main(int argc, char **argv)
+{
+    char base[] = "/tmp/prony-bench.XXXXXX", ours[64], plain[64];
+    char run[] = "run", quiet[] = "-q", o[] = "-o", p[] = "-P",
+         command[] = "exp.command=[\"/bin/true\"]", v[] = "-V";
+    double a[ROUNDS], b[ROUNDS];
+    char *list = malloc(EXPERIMENTS * 8), *end = list;
+
+    if (argc < 2 || !list || !mkdtemp(base)) {
+        fprintf(stderr, "usage: bench_run PRONY\n");
+        return 2;
+    }
+    end += sprintf(end, "i=[0");
+    for (int i = 1; i < EXPERIMENTS; i++)
+        end += sprintf(end, ",%d", i);
+    sprintf(end, "]");
+    snprintf(ours, sizeof ours, "%s/ours", base);
+    snprintf(plain, sizeof plain, "%s/plain", base);
+    char *way[] = {argv[1], run, quiet, o, ours, p, command, v, list, NULL};
+    for (int r = 0; r < ROUNDS; r++) {
+        a[r] = bench_program(way, "/dev/null").seconds;
+        b[r] = plain_loop(plain, sample(ours, "params.json"),
+                          sample(ours, "result.json"),
+                          "{\"time\": \"2026-01-01T00:00:00.000000Z\", "
+                          "\"event\": \"experiment_end\", \"id\": "
+                          "\"0001-00000000\", \"attempt\": 1, \"status\": "
+                          "\"ok\", \"elapsed_s\": 0.000500, \"done\": 1, "
+                          "\"total\": 1000, \"failed\": 0}\n");
+        remove_tree(ours);
+        remove_tree(plain);
+    }
+    rmdir(base);
+    bench_line("1,000 experiments of /bin/true", "prony run",
+               bench_median(a, ROUNDS), "fork, exec, wait and write",
+               bench_median(b, ROUNDS), 1, "s", 1.5);
+    return 0;
+}

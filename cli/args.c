@@ -1,0 +1,272 @@
+/*
+ * Reading arguments: '-' and '_' are the same in long options, unambiguous
+ * prefixes are accepted, --no-NAME undoes a flag, -Pa=1 and -P a=1 and -P=a=1
+ * all work, and what stands after -- is left alone.
+ */
+#include "base/nearest.h"
+#include "base/units.h"
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct option options[] = {
+#define ARG(id, name, letter, kind, argument, choices, verbs, help) \
+    {A_##id, name, letter, ARG_##kind, argument, choices, ON_##verbs, help},
+#include "cli/options.def"
+#undef ARG
+};
+
+const struct option *option_at(size_t i)
+{
+    return i < sizeof options / sizeof *options ? &options[i] : NULL;
+}
+
+/* Other spellings, from the programs whose users come here. */
+static const char *alias(const char *name)
+{
+    static const char *const names[][2] = {
+        {"discard-default-config", "no-defaults"},
+        {"colour", "color"},
+        {"plan", "output"},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i][0]) == 0)
+            return names[i][1];
+    return name;
+}
+
+static bool on_verb(const struct option *o, const struct cli *c)
+{
+    return o->verbs & c->verb->bit;
+}
+
+static const struct option *by_letter(const struct cli *c, char letter)
+{
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].letter == letter && on_verb(&options[i], c))
+            return &options[i];
+    return NULL;
+}
+
+/* Exact, else the only one that starts so. *ret_many: several do. */
+static const struct option *by_name(const struct cli *c, const char *name,
+                                    bool *ret_many)
+{
+    const struct option *found = NULL;
+    size_t n = strlen(name);
+
+    *ret_many = false;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct option *o = &options[i];
+        if (!on_verb(o, c) || strncmp(o->name, name, n) != 0)
+            continue;
+        if (!o->name[n])
+            return o;
+        *ret_many = found != NULL;
+        found = o;
+    }
+    return *ret_many ? NULL : found;
+}
+
+static int unknown(const struct cli *c, const char *given, bool many,
+                   struct pr_err *err)
+{
+    struct pr_nearest near;
+
+    if (many)
+        return pr_fail(err, PR_E_USAGE, "", "'%s' is ambiguous", given);
+    pr_fail(err, PR_E_USAGE, "", "unknown option '%s'", given);
+    pr_nearest_init(&near, given + 2);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (on_verb(&options[i], c))
+            pr_nearest_offer(&near, options[i].name);
+    if (given[1] == '-' && near.best)
+        return pr_hint(err, "did you mean '--%s'?", near.best);
+    return pr_hint(err, "'prony %s --help' lists the options", c->verb->name);
+}
+
+static bool one_of(const char *choices, const char *value)
+{
+    size_t n = strlen(value);
+
+    for (const char *p = choices;; p++) {
+        size_t len = strcspn(p, "|");
+        if (len == n && strncasecmp(p, value, n) == 0)
+            return true;
+        p += len;
+        if (!*p)
+            return false;
+    }
+}
+
+static int push(struct cli *c, const struct option *o, const char *value,
+                bool off, struct pr_err *err)
+{
+    struct arg *args;
+
+    if (*o->choices && !one_of(o->choices, value)) {
+        pr_fail(err, PR_E_USAGE, "", "--%s wants one of %s, got '%s'", o->name,
+                o->choices, value);
+        for (char *p = err ? err->msg : NULL; p && *p; p++)
+            if (*p == '|')
+                *p = ',';
+        return PR_E_USAGE;
+    }
+    args = pr_arena_grow(c->arena, c->args, c->arg_count, &c->arg_cap,
+                         sizeof *args);
+    if (!args)
+        return pr_fail_nomem(err);
+    c->args = args;
+    args[c->arg_count++] = (struct arg){o->id, value, off};
+    return PR_OK;
+}
+
+static int push_rest(struct cli *c, const char *word, struct pr_err *err)
+{
+    const char **rest = pr_arena_grow(c->arena, c->rest, c->rest_count,
+                                      &c->rest_cap, sizeof *rest);
+
+    if (!rest)
+        return pr_fail_nomem(err);
+    c->rest = rest;
+    rest[c->rest_count++] = word;
+    return PR_OK;
+}
+
+/* The words after an option that takes many. */
+static int take_many(struct cli *c, const struct option *o, int argc,
+                     char **argv, int *i, struct pr_err *err)
+{
+    int rc = push(c, o, "", false, err);
+
+    while (!rc && *i + 1 < argc && argv[*i + 1][0] != '-')
+        rc = push(c, o, argv[++*i], false, err);
+    return rc;
+}
+
+static int take_value(struct cli *c, const struct option *o, const char *value,
+                      int argc, char **argv, int *i, struct pr_err *err)
+{
+    if (!value) {
+        if (*i + 1 == argc) {
+            pr_fail(err, PR_E_USAGE, "", "%s%s wants %s",
+                    o->name[1] ? "--" : "-", o->name, o->argument);
+            return pr_hint(err, "'prony %s --help' shows examples",
+                           c->verb->name);
+        }
+        value = argv[++*i];
+    }
+    return push(c, o, value, false, err);
+}
+
+/* --name, --name=value, --no-name, with '_' for '-'. */
+static int take_long(struct cli *c, int argc, char **argv, int *i,
+                     struct pr_err *err)
+{
+    const char *equals = strchr(argv[*i], '=');
+    size_t n = equals ? (size_t)(equals - argv[*i]) - 2 : strlen(argv[*i]) - 2;
+    const struct option *o;
+    bool many, off = false;
+    char name[64];
+
+    if (n >= sizeof name)
+        return unknown(c, argv[*i], false, err);
+    memcpy(name, argv[*i] + 2, n);
+    name[n] = '\0';
+    for (char *p = name; *p; p++)
+        if (*p == '_')
+            *p = '-';
+    o = by_name(c, alias(name), &many);
+    if (!o && !many && strncmp(name, "no-", 3) == 0) {
+        o = by_name(c, name + 3, &many);
+        off = o && o->kind == ARG_FLAG;
+        o = off ? o : NULL;
+    }
+    if (!o)
+        return unknown(c, argv[*i], many, err);
+    if (o->kind == ARG_FLAG && equals)
+        return pr_fail(err, PR_E_USAGE, "", "--%s takes no value", o->name);
+    if (o->kind == ARG_FLAG)
+        return push(c, o, "", off, err);
+    if (o->kind == ARG_MANY && !equals)
+        return take_many(c, o, argc, argv, i, err);
+    return take_value(c, o, equals ? equals + 1 : NULL, argc, argv, i, err);
+}
+
+/* -v, -vq, -Pa=1, -P a=1, -P=a=1. */
+static int take_short(struct cli *c, int argc, char **argv, int *i,
+                      struct pr_err *err)
+{
+    for (const char *p = argv[*i] + 1; *p; p++) {
+        const struct option *o = by_letter(c, *p);
+        int rc;
+
+        if (!o)
+            return unknown(c, argv[*i], false, err);
+        if (o->kind == ARG_FLAG) {
+            rc = push(c, o, "", false, err);
+            if (rc)
+                return rc;
+            continue;
+        }
+        p += p[1] == '=' ? 2 : 1;
+        return take_value(c, o, *p ? p : NULL, argc, argv, i, err);
+    }
+    return PR_OK;
+}
+
+int args_read(struct cli *c, int argc, char **argv, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (int i = 0; i < argc && !rc; i++) {
+        const char *a = argv[i];
+        if (strcmp(a, "--") == 0) {
+            c->tail = (const char **)(argv + i + 1);
+            c->tail_count = (size_t)(argc - i - 1);
+            break;
+        }
+        if (a[0] == '-' && a[1] == '-')
+            rc = take_long(c, argc, argv, &i, err);
+        else if (a[0] == '-' && a[1])
+            rc = take_short(c, argc, argv, &i, err);
+        else
+            rc = push_rest(c, a, err);
+    }
+    return rc;
+}
+
+const char *arg_get(const struct cli *c, enum arg_id id)
+{
+    for (size_t i = c->arg_count; i-- > 0;)
+        if (c->args[i].id == id)
+            return c->args[i].value;
+    return NULL;
+}
+
+bool arg_on(const struct cli *c, enum arg_id id)
+{
+    for (size_t i = c->arg_count; i-- > 0;)
+        if (c->args[i].id == id)
+            return !c->args[i].off;
+    return false;
+}
+
+int arg_number(const struct cli *c, enum arg_id id, long min, long otherwise,
+               long *ret, struct pr_err *err)
+{
+    const char *value = arg_get(c, id);
+    int64_t n;
+
+    *ret = otherwise;
+    if (!value)
+        return PR_OK;
+    if (!pr_parse_int(value, &n) || n < min || n > 1000000000)
+        return pr_fail(err, PR_E_USAGE, "",
+                       "--%s wants a whole number of at least %ld, got '%s'",
+                       options[id].name, min, value);
+    *ret = (long)n;
+    return PR_OK;
+}

@@ -1,0 +1,131 @@
+/*
+ * The program around the library: verbs, options, and what is said where.
+ * Answers go to stdout, everything else to stderr, the verdict is the exit
+ * status. One file a verb (cmd_*.c), no logic in them.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Verbs as bits, for the option table. */
+enum verb_bit {
+    ON_DEMO = 1 << 0,
+    ON_PLAN = 1 << 1,
+    ON_RUN = 1 << 2,
+    ON_REPORT = 1 << 3,
+    ON_HELP = 1 << 4,
+    ON_DOCTOR = 1 << 5,
+    ON_TARGETS = ON_PLAN | ON_RUN,
+    ON_EVERY = 0xff,
+};
+
+enum arg_kind { ARG_FLAG, ARG_VALUE, ARG_MANY };
+
+enum arg_id {
+#define ARG(id, ...) A_##id,
+#include "cli/options.def"
+#undef ARG
+    A_COUNT,
+};
+
+struct option {
+    enum arg_id id;
+    const char *name;
+    char letter; /* 0: none */
+    enum arg_kind kind;
+    const char *argument; /* what stands in the help */
+    const char *choices;  /* "a|b"; empty: anything */
+    unsigned verbs;
+    const char *help;
+};
+
+const struct option *option_at(size_t i); /* NULL at the end */
+
+/* One option as given. */
+struct arg {
+    enum arg_id id;
+    const char *value; /* "" for a flag */
+    bool off;          /* --no-NAME */
+};
+
+struct verb;
+
+struct cli {
+    const struct verb *verb;
+    struct pr_arena *arena;
+    struct arg *args;
+    size_t arg_count, arg_cap;
+    const char **rest; /* what is no option, in order */
+    size_t rest_count, rest_cap;
+    const char **tail; /* what stands after -- */
+    size_t tail_count;
+    int signo; /* out: the signal that stopped the verb; 0: none */
+};
+
+struct verb {
+    const char *name;
+    unsigned bit;
+    const char *takes;    /* "TARGET…", "DIR", "" */
+    const char *summary;  /* one line */
+    const char *about;    /* a paragraph or more for help and manual */
+    const char *examples; /* "  prony plan …\n" lines */
+    int (*run)(struct cli *c, struct pr_err *err);
+};
+
+const struct verb *verb_at(size_t i); /* NULL at the end */
+const struct verb *verb_find(const char *name);
+
+/* Reads the arguments after the verb. PR_E_USAGE. */
+int args_read(struct cli *c, int argc, char **argv,
+              struct pr_err *err) PR_MUST_CHECK;
+
+/* The last value given, or NULL. */
+const char *arg_get(const struct cli *c, enum arg_id id);
+/* Whether a flag is on. */
+bool arg_on(const struct cli *c, enum arg_id id);
+/* A whole number of at least min; what the option says otherwise. */
+int arg_number(const struct cli *c, enum arg_id id, long min, long otherwise,
+               long *ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* Saying things on stderr, by level. */
+enum level { SAY_CRITICAL, SAY_ERROR, SAY_WARNING, SAY_INFO, SAY_DEBUG };
+void say_level_set(enum level l);
+enum level say_level(void);
+void say(enum level l, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void say_error(const struct pr_err *err);
+void say_warning(const char *where, const char *text, const char *remedy);
+
+/* Writes an answer to stdout; PR_E_IO when it cannot (a full disk, a closed
+ * pipe). */
+int answer(const char *data, size_t len, struct pr_err *err) PR_MUST_CHECK;
+int answer_buf(const struct pr_buf *b, struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether stdout may be coloured, and its width (0: not a terminal). */
+bool stdout_colour(const struct cli *c);
+unsigned stdout_width(void);
+
+/* Help texts from the tables. */
+void help_overview(struct pr_buf *out);
+void help_verb(const struct verb *v, struct pr_buf *out);
+
+/* Generated documents: __man, __complete, __schema, __reference, __verbs.
+ * PR_E_USAGE for a name that is none. */
+int hidden_verb(const char *name, int argc, char **argv, struct pr_err *err);
+bool is_hidden_verb(const char *name);
+
+/* The verbs. */
+int cmd_demo(struct cli *c, struct pr_err *err);
+int cmd_plan(struct cli *c, struct pr_err *err);
+int cmd_run(struct cli *c, struct pr_err *err);
+int cmd_report(struct cli *c, struct pr_err *err);
+int cmd_help(struct cli *c, struct pr_err *err);
+int cmd_doctor(struct cli *c, struct pr_err *err);
+
+#endif

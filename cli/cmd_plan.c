@@ -1,0 +1,138 @@
+/* `prony plan`: show what would be run, without running it. */
+#include "base/file.h"
+#include "cli/targets.h"
+#include "conf/share.h"
+#include "plan/explain.h"
+#include "plan/plan_json.h"
+
+#include <string.h>
+
+enum { MAX_ROWS = 200 };
+
+static int to_stdout(void *ctx, const char *data, size_t len,
+                     struct pr_err *err)
+{
+    (void)ctx;
+    return answer(data, len, err);
+}
+
+static int to_file(void *ctx, const char *data, size_t len,
+                   struct pr_err *err)
+{
+    return pr_file_put(ctx, data, len, err);
+}
+
+static int write_file(struct pr_plan *p, const char *path, bool full,
+                      struct pr_err *err)
+{
+    struct pr_new_file f;
+    uint64_t n = 0;
+    int rc = pr_file_create(path, &f, err);
+
+    if (rc)
+        return rc;
+    rc = pr_plan_write(p, full, to_file, &f, &n, err);
+    if (rc) {
+        pr_file_discard(&f);
+        return rc;
+    }
+    rc = pr_file_commit(&f, err);
+    if (!rc)
+        say(SAY_INFO, "%llu experiments planned in %s\n",
+            (unsigned long long)n, path);
+    return rc;
+}
+
+static int explain(struct pr_plan *p, const char *name, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
+    int rc = pr_plan_explain(p, name, &text, err);
+
+    return rc ? rc : answer_buf(&text, err);
+}
+
+static int print_config(struct pr_plan *p, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
+
+    pr_plan_print_config(p, &text);
+    return answer_buf(&text, err);
+}
+
+static int print_table(struct cli *c, struct pr_plan *p, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
+    struct plan_cost cost;
+    int rc = plan_table(c, p, MAX_ROWS, &text, err);
+
+    if (!rc)
+        rc = plan_cost(p, &cost, err);
+    if (rc)
+        return rc;
+    if (text.len)
+        pr_buf_char(&text, '\n');
+    plan_cost_text(&cost, &text);
+    return answer_buf(&text, err);
+}
+
+/* The first comment of a bundled file says what it is. */
+static int list_one(void *ctx, const char *name, const char *path)
+{
+    struct pr_buf *out = ctx;
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    const char *text = NULL;
+    size_t len;
+
+    if (!a)
+        return PR_E_NOMEM;
+    if (pr_file_read(path, 1 << 20, a, &text, &len, NULL) || text[0] != '#')
+        text = "# ";
+    text += strspn(text, "# ");
+    pr_buf_printf(out, "  %-16s %.*s\n", name, (int)strcspn(text, "\n"), text);
+    return PR_OK;
+}
+
+static int list_bundled(struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
+    int rc = pr_share_each("workloads", list_one, &text, err);
+
+    if (!rc && !text.len) {
+        pr_fail(err, PR_E_UNAVAIL, "", "the bundled files are not found");
+        return pr_hint(err, "set PRONY_SHARE to the folder that holds "
+                            "'workloads'");
+    }
+    return rc ? rc : answer_buf(&text, err);
+}
+
+static int show(struct cli *c, struct pr_plan *p, struct pr_err *err)
+{
+    const char *format = arg_get(c, A_PLAN_FORMAT);
+    const char *file = arg_get(c, A_PLAN_FILE);
+    bool full = arg_on(c, A_FULL);
+
+    if (arg_get(c, A_EXPLAIN))
+        return explain(p, arg_get(c, A_EXPLAIN), err);
+    if (arg_on(c, A_PRINT_CONFIG))
+        return print_config(p, err);
+    if (file)
+        return write_file(p, file, full, err);
+    if (format && strcmp(format, "json") == 0)
+        return pr_plan_write(p, full, to_stdout, NULL, NULL, err);
+    return print_table(c, p, err);
+}
+
+int cmd_plan(struct cli *c, struct pr_err *err)
+{
+    struct pr_plan *p;
+    int rc;
+
+    if (arg_on(c, A_LIST))
+        return list_bundled(err);
+    rc = plan_from_args(c, &p, err);
+    if (rc)
+        return rc;
+    rc = show(c, p, err);
+    pr_plan_free(p);
+    return rc;
+}

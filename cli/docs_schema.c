@@ -1,0 +1,391 @@
+/*
+ * The JSON schema of Prony's own configs, for editors. Every parameter is one
+ * entry of $defs; forms, sections and lists of variables refer to it.
+ */
+#include "cli/docs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The section names that Prony owns, as a pattern: "^(exp|null)\\.". */
+static void owned_pattern(struct pr_buf *out)
+{
+    const struct pr_opt_section *const *s = pr_opt_sections();
+
+    pr_buf_str(out, "^(");
+    for (size_t i = 0; s[i]; i++) {
+        pr_buf_str(out, i ? "|" : "");
+        for (const char *c = s[i]->name; *c; c++)
+            pr_buf_printf(out, *c == '.' ? "\\%c" : "%c", *c);
+    }
+    pr_buf_str(out, ")\\.");
+}
+
+static void ref(struct pr_jb *jb, const char *key, const char *name)
+{
+    char path[160];
+
+    snprintf(path, sizeof path, "#/$defs/%s", name);
+    pr_jb_obj(jb, key);
+    pr_jb_str(jb, "$ref", path);
+    pr_jb_end(jb);
+}
+
+static void text_like(struct pr_jb *jb, const char *pattern)
+{
+    pr_jb_obj(jb, NULL);
+    pr_jb_str(jb, "type", "string");
+    pr_jb_str(jb, "pattern", pattern);
+    pr_jb_end(jb);
+}
+
+static void number(struct pr_jb *jb, const struct pr_opt *o, const char *type)
+{
+    pr_jb_obj(jb, NULL);
+    pr_jb_str(jb, "type", type);
+    if (o->min || o->max) {
+        json_limit(jb, "minimum", o->min);
+        json_limit(jb, "maximum", o->max);
+    }
+    pr_jb_end(jb);
+}
+
+static void one_of_types(struct pr_jb *jb, const char *types)
+{
+    const char *at = types, *item;
+    size_t len;
+
+    pr_jb_obj(jb, NULL);
+    pr_jb_arr(jb, "type");
+    while ((item = choice_next(&at, &len)))
+        pr_jb_strn(jb, NULL, item, len);
+    pr_jb_end(jb);
+    pr_jb_end(jb);
+}
+
+static void choices(struct pr_jb *jb, const char *list)
+{
+    const char *at = list, *item;
+    size_t len;
+
+    pr_jb_obj(jb, NULL);
+    pr_jb_arr(jb, "enum");
+    while ((item = choice_next(&at, &len)))
+        pr_jb_strn(jb, NULL, item, len);
+    pr_jb_end(jb);
+    pr_jb_end(jb);
+}
+
+/* What a value of this kind may be, as items of anyOf. Numbers may be written
+ * as text, as everywhere. */
+static void kinds(struct pr_jb *jb, const struct pr_opt *o)
+{
+    switch (o->kind) {
+    case PR_OPT_BOOL:
+        one_of_types(jb, "boolean");
+        text_like(jb, "^([Tt]rue|[Ff]alse|[Oo]n|[Oo]ff|[Yy]es|[Nn]o|0|1)$");
+        break;
+    case PR_OPT_INT:
+        number(jb, o, "integer");
+        text_like(jb, "^[-+]?[0-9]+(_[0-9]+)*$");
+        break;
+    case PR_OPT_FLOAT:
+        number(jb, o, "number");
+        text_like(jb, "^[-+]?[0-9._]+([eE][-+]?[0-9]+)?$");
+        break;
+    case PR_OPT_SIZE:
+        number(jb, o, "integer");
+        text_like(jb, "^[0-9._]+([eE][-+]?[0-9]+)? *([kKMGTP]i?)?B?$");
+        break;
+    case PR_OPT_SECONDS:
+        number(jb, o, "number");
+        text_like(jb, "^[0-9._]+([eE][-+]?[0-9]+)? *(s|ms|us|m|min|h|d)?$");
+        break;
+    case PR_OPT_STR:
+        if (o->choices)
+            choices(jb, o->choices);
+        else
+            one_of_types(jb, "string|number|boolean|null|array");
+        break;
+    case PR_OPT_LIST:
+        one_of_types(jb, "array");
+        break;
+    case PR_OPT_ANY:
+        one_of_types(jb, "string|number|boolean|null|array|object");
+        break;
+    }
+}
+
+static void define_param(struct pr_jb *jb, const struct param *p)
+{
+    struct pr_value def = pr_opt_default(p->opt);
+
+    pr_jb_obj(jb, p->name);
+    pr_jb_str(jb, "description", p->opt->help);
+    if (!(p->opt->flags & PR_OPT_PREFIX))
+        pr_jb_value(jb, "default", &def);
+    pr_jb_arr(jb, "anyOf");
+    kinds(jb, p->opt);
+    ref(jb, NULL, "expression");
+    pr_jb_end(jb);
+    pr_jb_end(jb);
+}
+
+/* A prefix as a map, and as a pattern of dotted names. */
+static void prefix_map(struct pr_jb *jb, const struct param *p, const char *key)
+{
+    pr_jb_obj(jb, key);
+    pr_jb_str(jb, "type", "object");
+    ref(jb, "additionalProperties", p->name);
+    pr_jb_end(jb);
+}
+
+static void prefix_patterns(struct pr_jb *jb, const struct pr_opt_section *only)
+{
+    struct param p;
+
+    pr_jb_obj(jb, "patternProperties");
+    for (size_t i = 0; param_at(i, &p); i++) {
+        char pattern[160];
+
+        if (!(p.opt->flags & PR_OPT_PREFIX) || (only && p.section != only))
+            continue;
+        snprintf(pattern, sizeof pattern, "^%s\\..",
+                 only ? p.opt->name : p.name);
+        ref(jb, pattern, p.name);
+    }
+    pr_jb_end(jb);
+}
+
+/* "section.exp": names below it, and no others. */
+static void define_section(struct pr_jb *jb, const struct pr_opt_section *s)
+{
+    char key[96];
+    struct param p;
+
+    snprintf(key, sizeof key, "section.%s", s->name);
+    pr_jb_obj(jb, key);
+    pr_jb_str(jb, "description", s->desc);
+    pr_jb_str(jb, "type", "object");
+    pr_jb_obj(jb, "properties");
+    for (size_t i = 0; param_at(i, &p); i++) {
+        if (p.section != s)
+            continue;
+        if (p.opt->flags & PR_OPT_PREFIX)
+            prefix_map(jb, &p, p.opt->name);
+        else
+            ref(jb, p.opt->name, p.name);
+    }
+    pr_jb_end(jb);
+    prefix_patterns(jb, s);
+    pr_jb_bool(jb, "additionalProperties", false);
+    pr_jb_end(jb);
+}
+
+/* A section with a dot in its name can be nested: sys: {plan_builder: {…}}. */
+static void nested_section(struct pr_jb *jb, const struct pr_opt_section *s)
+{
+    const char *dot = strchr(s->name, '.');
+    char outer[64], inner[96];
+
+    if (!dot)
+        return;
+    snprintf(outer, sizeof outer, "%.*s", (int)(dot - s->name), s->name);
+    snprintf(inner, sizeof inner, "section.%s", s->name);
+    pr_jb_obj(jb, outer);
+    pr_jb_str(jb, "type", "object");
+    pr_jb_obj(jb, "properties");
+    ref(jb, dot + 1, inner);
+    pr_jb_end(jb);
+    pr_jb_end(jb);
+}
+
+/* Names of ours are known ones; all others are the user's. */
+static void define_name(struct pr_jb *jb)
+{
+    PR_AUTO_BUF struct pr_buf owned = PR_BUF_INIT(1024);
+    struct param p;
+
+    owned_pattern(&owned);
+    if (!pr_buf_ok(&owned))
+        jb->out->failed = true;
+    pr_jb_obj(jb, "name");
+    pr_jb_arr(jb, "anyOf");
+    pr_jb_obj(jb, NULL);
+    pr_jb_obj(jb, "not");
+    pr_jb_str(jb, "pattern", owned.data);
+    pr_jb_end(jb);
+    pr_jb_end(jb);
+    pr_jb_obj(jb, NULL);
+    pr_jb_arr(jb, "enum");
+    for (size_t i = 0; param_at(i, &p); i++)
+        pr_jb_str(jb, NULL, p.name);
+    pr_jb_end(jb);
+    pr_jb_end(jb);
+    for (size_t i = 0; param_at(i, &p); i++) {
+        char pattern[160];
+        if (!(p.opt->flags & PR_OPT_PREFIX))
+            continue;
+        snprintf(pattern, sizeof pattern, "^%s\\..", p.name);
+        text_like(jb, pattern);
+    }
+    pr_jb_end(jb);
+    pr_jb_end(jb);
+}
+
+/* Flat names; nested: sections as well. */
+static void define_params(struct pr_jb *jb, const char *key, bool nested)
+{
+    const struct pr_opt_section *const *s = pr_opt_sections();
+    struct param p;
+
+    pr_jb_obj(jb, key);
+    pr_jb_str(jb, "type", "object");
+    pr_jb_obj(jb, "properties");
+    for (; nested && *s; s++) {
+        char name[96];
+        snprintf(name, sizeof name, "section.%s", (*s)->name);
+        ref(jb, (*s)->name, name);
+        nested_section(jb, *s);
+    }
+    for (size_t i = 0; param_at(i, &p); i++) {
+        if (!(p.opt->flags & PR_OPT_PREFIX))
+            ref(jb, p.name, p.name);
+        else if (nested)
+            prefix_map(jb, &p, p.name);
+    }
+    pr_jb_end(jb);
+    prefix_patterns(jb, NULL);
+    ref(jb, "propertyNames", "name");
+    pr_jb_end(jb);
+}
+
+/* A value, or a list of values, of each parameter. */
+static void define_variables(struct pr_jb *jb)
+{
+    struct param p;
+
+    pr_jb_obj(jb, "variables");
+    pr_jb_str(jb, "description", "One experiment for each combination.");
+    pr_jb_str(jb, "type", "object");
+    pr_jb_obj(jb, "properties");
+    for (size_t i = 0; param_at(i, &p); i++) {
+        if (p.opt->flags & PR_OPT_PREFIX)
+            continue;
+        pr_jb_obj(jb, p.name);
+        pr_jb_arr(jb, "anyOf");
+        ref(jb, NULL, p.name);
+        pr_jb_obj(jb, NULL);
+        pr_jb_str(jb, "type", "array");
+        ref(jb, "items", p.name);
+        pr_jb_end(jb);
+        pr_jb_end(jb);
+        pr_jb_end(jb);
+    }
+    pr_jb_end(jb);
+    ref(jb, "propertyNames", "name");
+    pr_jb_end(jb);
+}
+
+static void list_of(struct pr_jb *jb, const char *key, const char *name)
+{
+    pr_jb_obj(jb, key);
+    pr_jb_str(jb, "type", "array");
+    ref(jb, "items", name);
+    pr_jb_end(jb);
+}
+
+static void define_extension(struct pr_jb *jb)
+{
+    pr_jb_obj(jb, "extension");
+    pr_jb_str(jb, "description", "A change to experiments that match.");
+    pr_jb_str(jb, "type", "object");
+    pr_jb_obj(jb, "properties");
+    pr_jb_obj(jb, "condition");
+    pr_jb_arr(jb, "type");
+    pr_jb_str(jb, NULL, "object");
+    pr_jb_str(jb, NULL, "array");
+    pr_jb_end(jb);
+    pr_jb_end(jb);
+    ref(jb, "parameters", "settings");
+    list_of(jb, "cases", "settings");
+    pr_jb_end(jb);
+    pr_jb_bool(jb, "additionalProperties", false);
+    pr_jb_end(jb);
+}
+
+/* A group of experiments, or the top, which holds the groups. */
+static void define_group(struct pr_jb *jb, const char *key, bool top)
+{
+    pr_jb_obj(jb, key);
+    pr_jb_str(jb, "type", "object");
+    pr_jb_obj(jb, "properties");
+    if (top) {
+        pr_jb_obj(jb, "experiments");
+        pr_jb_str(jb, "type", "array");
+        pr_jb_int(jb, "minItems", 1);
+        ref(jb, "items", "group");
+        pr_jb_end(jb);
+    } else {
+        pr_jb_obj(jb, "name");
+        pr_jb_str(jb, "type", "string");
+        pr_jb_end(jb);
+    }
+    ref(jb, "parameters", "parameters");
+    ref(jb, "variables", "variables");
+    list_of(jb, "extensions", "extension");
+    pr_jb_end(jb);
+    pr_jb_bool(jb, "additionalProperties", false);
+    pr_jb_end(jb);
+}
+
+static void define_all(struct pr_jb *jb)
+{
+    const struct pr_opt_section *const *s = pr_opt_sections();
+    struct param p;
+
+    pr_jb_obj(jb, "$defs");
+    pr_jb_obj(jb, "expression");
+    pr_jb_str(jb, "description",
+              "Text that holds ${name} or $(expression)$ is computed when the "
+              "plan is made.");
+    pr_jb_str(jb, "type", "string");
+    pr_jb_str(jb, "pattern", "\\$[{(]");
+    pr_jb_end(jb);
+    define_name(jb);
+    define_group(jb, "groups", true);
+    define_group(jb, "group", false);
+    define_params(jb, "parameters", true);
+    define_params(jb, "settings", false);
+    define_variables(jb);
+    define_extension(jb);
+    for (; *s; s++)
+        define_section(jb, *s);
+    for (size_t i = 0; param_at(i, &p); i++)
+        define_param(jb, &p);
+    pr_jb_end(jb);
+}
+
+void schema_write(struct pr_buf *out)
+{
+    struct pr_jb jb;
+
+    pr_jb_init(&jb, out, 2);
+    pr_jb_obj(&jb, NULL);
+    pr_jb_str(&jb, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    pr_jb_str(&jb, "title", "Prony config");
+    pr_jb_str(&jb, "description",
+              "Experiments for prony plan and prony run: groups under "
+              "'experiments', or parameters.");
+    pr_jb_str(&jb, "type", "object");
+    pr_jb_obj(&jb, "if");
+    pr_jb_arr(&jb, "required");
+    pr_jb_str(&jb, NULL, "experiments");
+    pr_jb_end(&jb);
+    pr_jb_end(&jb);
+    ref(&jb, "then", "groups");
+    ref(&jb, "else", "parameters");
+    define_all(&jb);
+    pr_jb_end(&jb);
+    pr_buf_char(out, '\n');
+}

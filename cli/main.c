@@ -1,0 +1,193 @@
+/* The program: finds the verb, reads its options, runs it, tells the verdict. */
+#include "base/nearest.h"
+#include "cli/cli.h"
+#include "prony_config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct verb verbs[] = {
+    {"demo", ON_DEMO, "", "a tour on this machine in about a minute",
+     "Runs a small sweep of a program with this machine's own figures, shows "
+     "its report, and says where everything is.",
+     "  prony demo\n  prony demo -o /tmp/demo\n", cmd_demo},
+    {"plan", ON_PLAN, "[TARGET…] [NAME=VALUE…]",
+     "show the experiments that run would run, and their cost",
+     "A TARGET is a config file or the name of something bundled. Parameters "
+     "are set, weakest first, by built-in defaults, targets, --config, the "
+     "environment (PRONY_SECTION_NAME), overrides and -P in the order given, "
+     "-V, and extensions.",
+     "  prony plan sweep.yaml\n"
+     "  prony plan -P exp.command='\"sleep ${t}\"' -V t='[1, 2, 4]'\n"
+     "  prony plan sweep.yaml --explain exp.model\n"
+     "  prony plan --list\n",
+     cmd_plan},
+    {"run", ON_RUN, "[TARGET…] [NAME=VALUE…] [-- ARGS…]",
+     "run a plan and record every result",
+     "Runs the experiments one after another. Each ends with exactly one "
+     "result in the run directory: ok, failed, timeout, oom, interrupted or "
+     "skipped. Ctrl-C stops cleanly and says how to go on; twice stops at "
+     "once. What stands after -- is appended to each command.",
+     "  prony run sweep.yaml\n"
+     "  prony run -P exp.command='\"sleep ${t}\"' -V t='[0.1, 0.2]' -o out\n"
+     "  prony run --resume out\n"
+     "  prony run sweep.yaml --repeat 3 --timeout 10m --retry 1\n",
+     cmd_run},
+    {"report", ON_REPORT, "DIR…", "a table of the results of a run",
+     "Reads a run directory, also of a run that was stopped or is still going "
+     "on, and prints one row for each experiment: what varies, how it ended, "
+     "and its figures.",
+     "  prony report runs/sweep.20261115T221702Z\n"
+     "  prony report out --format csv > out.csv\n",
+     cmd_report},
+    {"help", ON_HELP, "[VERB|NAME…]", "parameters, verbs and what they mean",
+     "With the name of a verb or of a parameter: its page. With --params and "
+     "--text: the parameters that match.",
+     "  prony help run\n  prony help exp.timeout\n"
+     "  prony help --params '^exp' --text batch\n",
+     cmd_help},
+    {"doctor", ON_DOCTOR, "",
+     "what this machine and this build have and lack",
+     "Checks the build, the machine and the cost of the harness itself, and "
+     "names a remedy for whatever is missing.",
+     "  prony doctor\n  prony doctor --format json\n", cmd_doctor},
+};
+
+/* Names from other programs. */
+static const char *const old_names[][2] = {
+    {"jobs", "run"},     {"build", "plan"},        {"print-config", "plan"},
+    {"validate", "plan"}, {"analyze-plan", "plan"},
+};
+
+const struct verb *verb_at(size_t i)
+{
+    return i < sizeof verbs / sizeof *verbs ? &verbs[i] : NULL;
+}
+
+const struct verb *verb_find(const char *name)
+{
+    const struct verb *v;
+
+    for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++)
+        if (strcmp(name, old_names[i][0]) == 0)
+            name = old_names[i][1];
+    for (size_t i = 0; (v = verb_at(i)); i++)
+        if (strcmp(name, v->name) == 0)
+            return v;
+    return NULL;
+}
+
+static int unknown_verb(const char *name, struct pr_err *err)
+{
+    struct pr_nearest near;
+
+    pr_fail(err, PR_E_USAGE, "", "unknown command '%s'", name);
+    pr_nearest_init(&near, name);
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        pr_nearest_offer(&near, verbs[i].name);
+    return near.best ? pr_hint(err, "did you mean '%s'?", near.best)
+                     : pr_hint(err, "'prony help' lists the commands");
+}
+
+static void set_level(const struct cli *c)
+{
+    static const char *const names[] = {"critical", "error", "warning",
+                                        "info", "debug"};
+    const char *level = arg_get(c, A_LOG_LEVEL);
+
+    if (arg_on(c, A_QUIET))
+        say_level_set(SAY_ERROR);
+    if (arg_on(c, A_VERBOSE))
+        say_level_set(SAY_DEBUG);
+    for (int i = 0; level && i <= SAY_DEBUG; i++)
+        if (strcasecmp(level, names[i]) == 0)
+            say_level_set((enum level)i);
+}
+
+static int print_help(const struct verb *v, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
+
+    if (v)
+        help_verb(v, &text);
+    else
+        help_overview(&text);
+    return answer_buf(&text, err);
+}
+
+/* DLBS's words for forms of `plan` become its options. */
+static int add_old_name(struct cli *c, const char *name, struct pr_err *err)
+{
+    static char json[] = "--format=json", config[] = "--print-config";
+    char *extra = strcmp(name, "build") == 0          ? json
+                  : strcmp(name, "print-config") == 0 ? config
+                                                      : NULL;
+
+    return extra ? args_read(c, 1, &extra, err) : PR_OK;
+}
+
+/* The signal that ended a run, for the exit status a shell expects. */
+static int stopped_by;
+
+static int run_verb(const struct verb *v, const char *name, int argc,
+                    char **argv, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(8192);
+    struct cli c = {.verb = v, .arena = a};
+    int rc;
+
+    if (!a)
+        return pr_fail_nomem(err);
+    rc = add_old_name(&c, name, err);
+    if (!rc)
+        rc = args_read(&c, argc, argv, err);
+    if (rc)
+        return rc;
+    set_level(&c);
+    if (arg_on(&c, A_HELP))
+        return print_help(v, err);
+    rc = v->run(&c, err);
+    stopped_by = c.signo;
+    return rc;
+}
+
+static int print_version(struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(256);
+
+    pr_buf_printf(&text, "prony %s (%s)\n", PR_VERSION, PR_GIT_REV);
+    return answer_buf(&text, err);
+}
+
+static int dispatch(int argc, char **argv, struct pr_err *err)
+{
+    const struct verb *v;
+
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0)
+        return print_help(NULL, err);
+    if (strcmp(argv[1], "--version") == 0)
+        return print_version(err);
+    if (is_hidden_verb(argv[1]))
+        return hidden_verb(argv[1], argc - 2, argv + 2, err);
+    v = verb_find(argv[1]);
+    return v ? run_verb(v, argv[1], argc - 2, argv + 2, err)
+             : unknown_verb(argv[1], err);
+}
+
+int main(int argc, char **argv)
+{
+    struct pr_err err = {0};
+    int rc;
+
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error return */
+    rc = dispatch(argc, argv, &err);
+    /* A reader that has seen enough ("| head") is no failure of ours. */
+    if (rc == PR_E_IO && err.sys_errno == EPIPE && !strcmp(err.where, "stdout"))
+        return 0;
+    if (rc)
+        say_error(&err);
+    return stopped_by ? 128 + stopped_by : pr_code_exit_status(rc);
+}

@@ -1,0 +1,83 @@
+/* A plan as a table for people. */
+#include "cli/targets.h"
+#include "present/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_VARIABLES = 8 };
+
+static void set_param(struct pr_table *t, size_t col, struct pr_plan *p,
+                      const struct pr_experiment *e, const char *name)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
+    uint32_t id = pr_names_find(pr_plan_names(p), name, strlen(name));
+    const struct pr_value *v =
+        id == PR_NO_NAME ? NULL : pr_expanded(e->values, id);
+
+    if (!v)
+        return;
+    /* A command as a list reads best as words. */
+    for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++) {
+        pr_buf_str(&text, i ? " " : "");
+        pr_text(&text, &v->items[i]);
+    }
+    if (v->kind != PR_LIST)
+        pr_text(&text, v);
+    pr_table_set_strn(t, col, text.data ? text.data : "", text.len);
+}
+
+static int fill(struct pr_table *t, struct pr_plan *p, const char *const *names,
+                size_t count, uint64_t max_rows, uint64_t *ret_more,
+                struct pr_err *err)
+{
+    struct pr_walk *w = pr_walk_new(p);
+    struct pr_experiment e;
+    int rc;
+
+    if (!w)
+        return pr_fail_nomem(err);
+    *ret_more = 0;
+    while ((rc = pr_walk_next(w, &e, err)) == 1) {
+        if (pr_table_rows(t) == max_rows) {
+            ++*ret_more;
+            continue;
+        }
+        pr_table_row(t);
+        pr_table_set_str(t, 0, e.id);
+        for (size_t i = 0; i < count; i++)
+            set_param(t, 1 + i, p, &e, names[i]);
+    }
+    pr_walk_free(w);
+    return rc;
+}
+
+int plan_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
+               struct pr_buf *out, struct pr_err *err)
+{
+    struct pr_table_style style = {.width = stdout_width(),
+                                   .colour = stdout_colour(c)};
+    struct pr_column cols[MAX_VARIABLES + 2] = {{.title = "id"}};
+    const char *names[MAX_VARIABLES + 1];
+    struct pr_table *t;
+    uint64_t more = 0;
+    size_t n = 0;
+    int rc;
+
+    while (n < MAX_VARIABLES && (names[n] = pr_plan_variable_name(p, n))) {
+        cols[1 + n] = (struct pr_column){.title = names[n]};
+        n++;
+    }
+    names[n] = "exp.command";
+    cols[1 + n] = (struct pr_column){.title = "command"};
+    t = pr_table_new(cols, n + 2);
+    if (!t)
+        return pr_fail_nomem(err);
+    rc = fill(t, p, names, n + 1, max_rows, &more, err);
+    if (!rc && pr_table_rows(t))
+        rc = pr_table_print(t, PR_TABLE_TEXT, &style, out, err);
+    if (!rc && more)
+        pr_buf_printf(out, "… and %llu more\n", (unsigned long long)more);
+    pr_table_free(t);
+    return rc;
+}

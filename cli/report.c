@@ -1,0 +1,91 @@
+/* Showing runs: tables, the JSON document, the live line. */
+#include "cli/report.h"
+
+#include "present/run_json.h"
+#include "present/run_table.h"
+#include "prony_config.h"
+
+#include <string.h>
+#include <unistd.h>
+#include <yaml.h>
+
+static enum pr_table_format format_of(const char *name)
+{
+    static const char *const names[] = {
+        [PR_TABLE_TEXT] = "text",
+        [PR_TABLE_CSV] = "csv",
+        [PR_TABLE_JSON] = "json",
+        [PR_TABLE_MARKDOWN] = "md",
+    };
+
+    for (int i = 0; i < 4; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum pr_table_format)i;
+    return PR_TABLE_TEXT;
+}
+
+int report_table(struct cli *c, const char *dir, const char *format,
+                 uint64_t max_rows, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1u << 30);
+    enum pr_table_format f = format_of(format);
+    struct pr_table_style style = {.width = stdout_width(),
+                                   .colour = stdout_colour(c)};
+    struct pr_columns found;
+    int rc = pr_run_table(dir, f, &style, max_rows, &text, &found, err);
+
+    if (rc)
+        return rc;
+    if (f == PR_TABLE_TEXT) {
+        pr_buf_char(&text, '\n');
+        pr_run_counts(&found, &text);
+    }
+    return answer_buf(&text, err);
+}
+
+static int to_stdout(void *ctx, const char *data, size_t len,
+                     struct pr_err *err)
+{
+    (void)ctx;
+    return answer(data, len, err);
+}
+
+int report_run_json(const char *dir, struct pr_err *err)
+{
+    return pr_run_json(dir, to_stdout, NULL, err);
+}
+
+int env_capture(const char *path, struct pr_buf *out, struct pr_err *err)
+{
+    const struct pr_env_version versions[] = {
+        {"libyaml", yaml_get_version_string()},
+    };
+    struct pr_env_opts opts = {
+        .version = PR_VERSION,
+        .revision = PR_GIT_REV,
+        .versions = versions,
+        .version_count = sizeof versions / sizeof *versions,
+        .paths = &path,
+        .path_count = 1,
+    };
+
+    return pr_env_capture(&opts, out, err);
+}
+
+struct pr_live *live_new(const struct cli *c)
+{
+    static const char *const names[] = {
+        [PR_LIVE_AUTO] = "auto", [PR_LIVE_ALWAYS] = "always",
+        [PR_LIVE_NEVER] = "never", [PR_LIVE_JSON] = "json",
+        [PR_LIVE_PLAIN] = "plain",
+    };
+    const char *how = arg_get(c, A_PROGRESS);
+    struct pr_live_opts opts = {.fd = STDERR_FILENO, .unit = "experiments"};
+
+    for (int i = 0; how && i < 5; i++)
+        if (strcmp(how, names[i]) == 0)
+            opts.mode = (enum pr_live_mode)i;
+    if (!how && say_level() < SAY_INFO)
+        opts.mode = PR_LIVE_NEVER;
+    return pr_live_new(&opts);
+}

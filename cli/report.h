@@ -1,0 +1,26 @@
+/* What verbs that show or watch a run share. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "cli/cli.h"
+#include "present/live.h"
+#include "record/envinfo.h"
+
+#include <stdint.h>
+
+/* A table of a run directory on stdout; format: text, json, csv, md. At most
+ * max_rows rows of text (0: all). */
+int report_table(struct cli *c, const char *dir, const char *format,
+                 uint64_t max_rows, struct pr_err *err) PR_MUST_CHECK;
+
+/* The document of `run --format json` on stdout. */
+int report_run_json(const char *dir, struct pr_err *err) PR_MUST_CHECK;
+
+/* A live line on stderr as the options ask. NULL: out of memory. */
+struct pr_live *live_new(const struct cli *c);
+
+/* env.json with the versions of this build. */
+int env_capture(const char *path, struct pr_buf *out,
+                struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,100 @@
+/* What is said: answers on stdout, the conversation on stderr. */
+#include "base/file.h"
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static enum level level = SAY_INFO;
+
+void say_level_set(enum level l)
+{
+    level = l;
+}
+
+enum level say_level(void)
+{
+    return level;
+}
+
+/* Control characters of a config or log never reach the terminal. */
+static void put_safe(const char *text)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 16);
+
+    for (const char *p = text; *p; p++) {
+        unsigned char c = (unsigned char)*p;
+        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+            pr_buf_printf(&out, "\\x%02x", c);
+        else
+            pr_buf_char(&out, *p);
+    }
+    if (out.data)
+        (void)pr_write_all(STDERR_FILENO, out.data, out.len);
+}
+
+void say(enum level l, const char *fmt, ...)
+{
+    char text[4096];
+    va_list ap;
+
+    if (l > level)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    put_safe(text);
+}
+
+void say_error(const struct pr_err *err)
+{
+    say(SAY_CRITICAL, "prony: %s%s%s\n", err->where, *err->where ? ": " : "",
+        err->msg);
+    if (*err->hint)
+        say(SAY_CRITICAL, "hint: %s\n", err->hint);
+}
+
+void say_warning(const char *where, const char *text, const char *remedy)
+{
+    say(SAY_WARNING, "warning: %s%s%s\n", where, *where ? ": " : "", text);
+    if (*remedy)
+        say(SAY_WARNING, "         %s\n", remedy);
+}
+
+int answer(const char *data, size_t len, struct pr_err *err)
+{
+    if (pr_write_all(STDOUT_FILENO, data, len))
+        return PR_OK;
+    return pr_fail_errno(err, PR_E_IO, "stdout", "cannot write");
+}
+
+int answer_buf(const struct pr_buf *b, struct pr_err *err)
+{
+    if (!pr_buf_ok(b))
+        return pr_fail_nomem(err);
+    return b->len ? answer(b->data, b->len, err) : PR_OK;
+}
+
+bool stdout_colour(const struct cli *c)
+{
+    const char *when = arg_get(c, A_COLOR);
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+    if (when && strcmp(when, "auto") != 0)
+        return strcmp(when, "always") == 0;
+    return isatty(STDOUT_FILENO) && !(no && *no) &&
+           !(term && strcmp(term, "dumb") == 0);
+}
+
+unsigned stdout_width(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+        return 0;
+    return size.ws_col;
+}

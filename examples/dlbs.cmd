@@ -1,0 +1,1 @@
+prony run examples/dlbs.json -o out

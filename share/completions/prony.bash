@@ -1,0 +1,359 @@
+# bash completion for prony. Written by "prony __complete bash"; do not
+# edit.
+
+_prony_verbs='demo plan run report help doctor'
+_prony_sections='exp runtime null sys.plan_builder'
+_prony_names='exp.workload
+exp.command
+exp.args
+exp.cwd
+exp.name
+exp.timeout
+exp.grace
+exp.retry
+exp.status
+exp.status_msg
+exp.id
+exp.proj
+exp.framework
+exp.framework_title
+exp.framework_family
+exp.framework_ver
+exp.framework_commit
+exp.model
+exp.model_title
+exp.model_opts
+exp.phase
+exp.dtype
+exp.use_tensor_core
+exp.num_warmup_batches
+exp.num_batches
+exp.replica_batch
+exp.effective_batch
+exp.gpus
+exp.num_local_gpus
+exp.num_gpus
+exp.num_local_replicas
+exp.num_replicas
+exp.num_nodes
+exp.device_type
+exp.device_title
+exp.node_id
+exp.node_nic
+exp.cuda
+exp.cudnn
+exp.data_dir
+exp.data
+exp.data_store
+exp.docker
+exp.docker_image
+exp.docker_launcher
+exp.docker_args
+exp.log_file
+exp.rerun
+exp.ignore_past_errors
+exp.sys_info
+runtime.launcher
+runtime.cuda_cache
+runtime.visible_gpus
+runtime.EXPORT_CUDA_VISIBLE_DEVICES
+runtime.EXPORT_CUDA_CACHE_PATH
+runtime.python
+null.steps
+null.sleep
+sys.plan_builder.var_order'
+
+# Values of a parameter.
+_prony_values()
+{
+    case $1 in
+    exp.workload) echo  command null ;;
+    exp.phase) echo training inference ;;
+    exp.dtype) echo float float32 float16 bfloat16 int8 ;;
+    exp.use_tensor_core) echo true false ;;
+    exp.device_type) echo gpu cpu ;;
+    exp.data) echo synthetic real ;;
+    exp.docker) echo true false ;;
+    exp.rerun) echo never always onfail ;;
+    exp.ignore_past_errors) echo true false ;;
+    esac
+}
+
+# Options of a verb.
+_prony_options()
+{
+    case $1 in
+    demo) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --output ;;
+    plan) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --param \
+        --variable \
+        --extension \
+        --config \
+        --set-file \
+        --no-defaults \
+        --name \
+        --repeat \
+        --format \
+        --print-config \
+        --full \
+        --list \
+        --explain \
+        --output ;;
+    run) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --param \
+        --variable \
+        --extension \
+        --config \
+        --set-file \
+        --no-defaults \
+        --name \
+        --repeat \
+        --output \
+        --data \
+        --timeout \
+        --retry \
+        --resume \
+        --fail-fast \
+        --dry-run \
+        --launcher \
+        --format ;;
+    report) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --format ;;
+    help) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --params \
+        --text \
+        --format ;;
+    doctor) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --format ;;
+    esac
+}
+
+# What follows an option ($2) of a verb ($1).
+_prony_option()
+{
+    case "$1 $2" in
+    'demo --log-level') echo 'choice critical error warning info debug' ;;
+    'demo --color') echo 'choice auto always never' ;;
+    'demo --progress') echo 'choice auto always never plain json' ;;
+    'demo --output' | 'demo -o') echo 'dir' ;;
+    'plan --log-level') echo 'choice critical error warning info debug' ;;
+    'plan --color') echo 'choice auto always never' ;;
+    'plan --progress') echo 'choice auto always never plain json' ;;
+    'plan --param' | 'plan -P') echo 'set' ;;
+    'plan --variable' | 'plan -V') echo 'var' ;;
+    'plan --extension' | 'plan -E') echo 'any' ;;
+    'plan --config') echo 'file' ;;
+    'plan --set-file') echo 'set-file' ;;
+    'plan --name') echo 'any' ;;
+    'plan --repeat') echo 'any' ;;
+    'plan --format') echo 'choice table json' ;;
+    'plan --explain') echo 'name' ;;
+    'plan --output' | 'plan -o') echo 'file' ;;
+    'run --log-level') echo 'choice critical error warning info debug' ;;
+    'run --color') echo 'choice auto always never' ;;
+    'run --progress') echo 'choice auto always never plain json' ;;
+    'run --param' | 'run -P') echo 'set' ;;
+    'run --variable' | 'run -V') echo 'var' ;;
+    'run --extension' | 'run -E') echo 'any' ;;
+    'run --config') echo 'file' ;;
+    'run --set-file') echo 'set-file' ;;
+    'run --name') echo 'any' ;;
+    'run --repeat') echo 'any' ;;
+    'run --output' | 'run -o') echo 'dir' ;;
+    'run --data' | 'run -d') echo 'dir' ;;
+    'run --timeout') echo 'any' ;;
+    'run --retry') echo 'any' ;;
+    'run --resume') echo 'dir' ;;
+    'run --launcher') echo 'choice local' ;;
+    'run --format') echo 'choice text json' ;;
+    'report --log-level') echo 'choice critical error warning info debug' ;;
+    'report --color') echo 'choice auto always never' ;;
+    'report --progress') echo 'choice auto always never plain json' ;;
+    'report --format') echo 'choice text json csv md' ;;
+    'help --log-level') echo 'choice critical error warning info debug' ;;
+    'help --color') echo 'choice auto always never' ;;
+    'help --progress') echo 'choice auto always never plain json' ;;
+    'help --params') echo 'any' ;;
+    'help --text') echo 'any' ;;
+    'help --format') echo 'choice text json' ;;
+    'doctor --log-level') echo 'choice critical error warning info debug' ;;
+    'doctor --color') echo 'choice auto always never' ;;
+    'doctor --progress') echo 'choice auto always never plain json' ;;
+    'doctor --format') echo 'choice text json' ;;
+    esac
+}
+
+# What else a verb takes.
+_prony_takes()
+{
+    case $1 in
+    plan) echo target ;;
+    run) echo target ;;
+    report) echo dir ;;
+    help) echo topic ;;
+    esac
+}
+
+# Offers the words of $1 that begin with $2, each with $3 in front.
+_prony_offer()
+{
+    local word
+    for word in $1; do
+        [[ $word == "$2"* ]] && COMPREPLY+=("$3$word")
+    done
+}
+
+_prony_files()
+{
+    local word
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r word; do
+        COMPREPLY+=("$3$word")
+    done < <(compgen "-$1" -- "$2")
+}
+
+# NAME=, or after it the values of that parameter.
+_prony_settings()
+{
+    case $1 in
+    *=*) _prony_offer "$(_prony_values "${1%%=*}")" "${1#*=}" \
+        "$2${1%%=*}=" ;;
+    *)
+        _prony_offer "${_prony_names//$'\n'/= }=" "$1" "$2"
+        ((${#COMPREPLY[@]})) && compopt -o nospace 2>/dev/null ;;
+    esac
+}
+
+# Bundled targets, files and settings. Readline would put a \ before
+# the '=' of names it takes for files: so not both at once.
+_prony_targets()
+{
+    [[ $1 ]] && _prony_settings "$1" "$2"
+    [[ $1 == *=* ]] && return
+    if ((${#COMPREPLY[@]})); then
+        COMPREPLY+=($(compgen -f -- "$1"))
+    else
+        _prony_offer "$("${COMP_WORDS[0]}" plan --list 2>/dev/null |
+            awk '{print $1}')" "$1" "$2"
+        _prony_files f "$1" "$2"
+    fi
+}
+
+# Words of kind $1 that begin with $2; $3 stands in front of them.
+_prony_words()
+{
+    case $1 in
+    file) _prony_files f "$2" "$3" ;;
+    dir) _prony_files d "$2" "$3" ;;
+    name) _prony_offer "$_prony_names" "$2" "$3" ;;
+    set) _prony_settings "$2" "$3" ;;
+    var) [[ $2 == *=* ]] || _prony_settings "$2" "$3" ;;
+    set-file)
+        case $2 in
+        *=*) _prony_files f "${2#*=}" "$3${2%%=*}=" ;;
+        *) _prony_settings "$2" "$3" ;;
+        esac ;;
+    target) _prony_targets "$2" "$3" ;;
+    topic)
+        _prony_offer "$_prony_verbs $_prony_sections" "$2" "$3"
+        [[ $2 ]] && _prony_offer "$_prony_names" "$2" "$3" ;;
+    esac
+}
+
+# The argument of option $2 of verb $1, so far $3; $4 in front.
+_prony_argument()
+{
+    local kind
+    kind=$(_prony_option "$1" "$2")
+    case $kind in
+    '') return 1 ;;
+    choice*) _prony_offer "${kind#choice}" "$3" "$4" ;;
+    *) _prony_words "$kind" "$3" "$4" ;;
+    esac
+    return 0
+}
+
+_prony()
+{
+    local words=() word glue= i verb cur prev head
+    COMPREPLY=()
+    # Where '=' breaks words, put together again what it broke.
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ ($word == = || $glue) && ${#words[@]} -gt 2 ]]; then
+            words[${#words[@]} - 1]+=$word
+        else
+            words+=("$word")
+        fi
+        glue=
+        [[ $word == = ]] && glue=yes
+    done
+    verb=${words[1]} cur=${words[${#words[@]} - 1]}
+    prev=${words[${#words[@]} - 2]}
+    if ((${#words[@]} <= 2)); then
+        _prony_offer "$_prony_verbs --help --version" "$cur" ''
+        return
+    fi
+    for word in "${words[@]:2:${#words[@]}-3}"; do
+        [[ $word == -- ]] && { _prony_files f "$cur" ''; return; }
+    done
+    head=${cur%%=*}
+    if [[ $cur == --*=* ]]; then
+        _prony_argument "$verb" "$head" "${cur#*=}" "$head="
+    elif [[ $cur == -[A-Za-z]?* ]]; then
+        head=${cur:0:2} cur=${cur:2}
+        _prony_argument "$verb" "$head" "$cur" "$head"
+        cur=$head$cur
+    elif [[ $prev == -* && $prev != *=* ]] &&
+        _prony_argument "$verb" "$prev" "$cur" ''; then
+        :
+    elif [[ $cur == -* ]]; then
+        _prony_offer "$(_prony_options "$verb")" "$cur" ''
+    else
+        _prony_words "$(_prony_takes "$verb")" "$cur" ''
+    fi
+    # Readline replaces only what stands after the last '='.
+    if [[ $cur == *=* && $COMP_WORDBREAKS == *=* ]]; then
+        head=${cur%"${cur##*=}"}
+        COMPREPLY=("${COMPREPLY[@]#"$head"}")
+    fi
+}
+
+complete -F _prony prony

@@ -1,0 +1,182 @@
+# fish completion for prony. Written by "prony __complete fish"; do not
+# edit.
+
+# The verb that was typed, if it is one of the arguments.
+function __prony_verb
+    set -l words (commandline -opc)
+    test (count $words) -gt 1; and contains -- $words[2] $argv
+end
+
+function __prony_no_verb
+    test (count (commandline -opc)) -eq 1
+end
+
+function __prony_bundled
+    prony plan --list 2>/dev/null | awk '{print $1}'
+end
+
+function __prony_names
+    printf '%s\t%s\n' \
+        exp.workload 'What the experiment executes: command runs exp.command, null does nothing.' \
+        exp.command 'The program to run: a list of arguments, or text that is split into arguments at blanks, with \'...\', "..." and \\ as in a shell.' \
+        exp.args 'Arguments appended to those of exp.command; what stands after -- on the command line goes here.' \
+        exp.cwd 'Folder the program starts in.' \
+        exp.name 'A name for the experiment, shown in reports and used by --name.' \
+        exp.timeout 'Time after which the experiment is stopped: SIGTERM, then SIGKILL to its whole process group.' \
+        exp.grace 'Time between SIGTERM and SIGKILL when an experiment is stopped.' \
+        exp.retry 'How often a failed experiment is tried again.' \
+        exp.status 'disabled or inactive: the experiment is planned but not run.' \
+        exp.status_msg 'Why the experiment has its status.' \
+        exp.id 'Identifier of the experiment.' \
+        exp.proj 'Project the experiment belongs to; a free tag.' \
+        exp.framework 'Framework under test, for example pytorch or tensorflow.' \
+        exp.framework_title 'Name of the framework as reports show it.' \
+        exp.framework_family 'Framework whose parameters and launcher are used; caffe for all forks of Caffe.' \
+        exp.framework_ver 'Version of the framework.' \
+        exp.framework_commit 'Commit of the framework.' \
+        exp.model 'Neural network, for example resnet50.' \
+        exp.model_title 'Name of the model as reports show it.' \
+        exp.model_opts 'Options of the model, as JSON.' \
+        exp.phase 'What is measured.' \
+        exp.dtype 'Type of the numbers computed with; float is float32.' \
+        exp.use_tensor_core 'Use tensor cores where the device has them.' \
+        exp.num_warmup_batches 'Batches before measuring starts.' \
+        exp.num_batches 'Batches measured.' \
+        exp.replica_batch 'Samples in a batch of one replica.' \
+        exp.effective_batch 'Samples in a batch over all replicas.' \
+        exp.gpus 'GPUs to use: replicas are separated by \',\', GPUs of one replica by \':\'.' \
+        exp.num_local_gpus 'GPUs used on one node.' \
+        exp.num_gpus 'GPUs used on all nodes.' \
+        exp.num_local_replicas 'Replicas of the model on one node.' \
+        exp.num_replicas 'Replicas of the model on all nodes.' \
+        exp.num_nodes 'Machines taking part.' \
+        exp.device_type 'Kind of the device that computes.' \
+        exp.device_title 'Name of the device as reports show it.' \
+        exp.node_id 'Name of the machine; a free tag.' \
+        exp.node_nic 'Network between the machines; a free tag.' \
+        exp.cuda 'Version of CUDA; a free tag.' \
+        exp.cudnn 'Version of cuDNN; a free tag.' \
+        exp.data_dir 'Folder of the data set.' \
+        exp.data 'Whether real or synthetic data is used.' \
+        exp.data_store 'Where the data lies, for example local-ssd; a free tag.' \
+        exp.docker 'Run in a container instead of on bare metal.' \
+        exp.docker_image 'Container image.' \
+        exp.docker_launcher 'Program that starts containers.' \
+        exp.docker_args 'Arguments for the container program.' \
+        exp.log_file 'A second place for the experiment\'s log: log.txt is copied there when the experiment has ended.' \
+        exp.rerun 'Whether an experiment whose exp.log_file exists is run again.' \
+        exp.ignore_past_errors 'Run even when a smaller batch failed before.' \
+        exp.sys_info 'Modules of system information to add to the log.' \
+        runtime.launcher 'Words put before the command, for example \'OMP_NUM_THREADS=4 numactl --physcpubind=0-3\'.' \
+        runtime.cuda_cache 'Folder of CUDA\'s compile cache.' \
+        runtime.visible_gpus 'GPUs the experiment may see, separated by \',\'.' \
+        runtime.EXPORT_CUDA_VISIBLE_DEVICES 'The assignment as DLBS\'s launchers take it.' \
+        runtime.EXPORT_CUDA_CACHE_PATH 'The assignment as DLBS\'s launchers take it.' \
+        runtime.python 'Python interpreter for back-ends written in it.' \
+        null.steps 'How often nothing is done.' \
+        null.sleep 'Time slept in each step.' \
+        sys.plan_builder.var_order 'Names of variables, the slowest first.'
+end
+
+function __prony_variables
+    __prony_names | string replace \t =\t
+end
+
+function __prony_settings
+    __prony_variables
+    printf '%s\n' \
+        exp.workload=command \
+        exp.workload=null \
+        exp.phase=training \
+        exp.phase=inference \
+        exp.dtype=float \
+        exp.dtype=float32 \
+        exp.dtype=float16 \
+        exp.dtype=bfloat16 \
+        exp.dtype=int8 \
+        exp.use_tensor_core=true \
+        exp.use_tensor_core=false \
+        exp.device_type=gpu \
+        exp.device_type=cpu \
+        exp.data=synthetic \
+        exp.data=real \
+        exp.docker=true \
+        exp.docker=false \
+        exp.rerun=never \
+        exp.rerun=always \
+        exp.rerun=onfail \
+        exp.ignore_past_errors=true \
+        exp.ignore_past_errors=false
+end
+
+function __prony_set_file
+    set -l name (string match -r '^[^=]+=' -- (commandline -ct))
+    test -z "$name"; and __prony_variables; and return
+    for file in (string replace -- $name '' (commandline -ct))*
+        echo $name$file
+    end
+end
+
+function __prony_topics
+    printf '%s\t%s\n' \
+        demo 'a tour on this machine in about a minute' \
+        plan 'show the experiments that run would run, and their cost' \
+        run 'run a plan and record every result' \
+        report 'a table of the results of a run' \
+        help 'parameters, verbs and what they mean' \
+        doctor 'what this machine and this build have and lack' \
+        exp 'one experiment' \
+        runtime 'the surroundings of an experiment\'s process' \
+        null 'the workload that does nothing' \
+        sys.plan_builder 'how the plan is built'
+    __prony_names
+end
+
+complete -c prony -f
+complete -c prony -n __prony_no_verb -l version -d 'show the version'
+complete -c prony -n __prony_no_verb -l help -s h -d 'show an overview'
+complete -c prony -n __prony_no_verb -a demo -d 'a tour on this machine in about a minute'
+complete -c prony -n __prony_no_verb -a plan -d 'show the experiments that run would run, and their cost'
+complete -c prony -n __prony_no_verb -a run -d 'run a plan and record every result'
+complete -c prony -n __prony_no_verb -a report -d 'a table of the results of a run'
+complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
+complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
+complete -c prony -n '__prony_verb demo plan run report help doctor' -l help -s h -d 'show this help'
+complete -c prony -n '__prony_verb demo plan run report help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
+complete -c prony -n '__prony_verb demo plan run report help doctor' -l verbose -s v -d 'say more: --log-level debug'
+complete -c prony -n '__prony_verb demo plan run report help doctor' -l quiet -s q -d 'say less: only errors, no progress'
+complete -c prony -n '__prony_verb demo plan run report help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
+complete -c prony -n '__prony_verb demo plan run report help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
+complete -c prony -n '__prony_verb plan run' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
+complete -c prony -n '__prony_verb plan run' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
+complete -c prony -n '__prony_verb plan run' -l extension -s E -x -d 'change experiments that match a condition'
+complete -c prony -n '__prony_verb plan run' -l config -r -F -d 'one more config, laid over the targets; may be repeated'
+complete -c prony -n '__prony_verb plan run' -l set-file -x -a '(__prony_set_file)' -d 'set a parameter to the text of a file'
+complete -c prony -n '__prony_verb plan run' -l no-defaults -d 'use none of Prony\'s own parameters, only what is given (also --discard-default-config)'
+complete -c prony -n '__prony_verb plan run' -l name -x -d 'only experiments whose exp.name is one of these'
+complete -c prony -n '__prony_verb plan run' -l repeat -x -d 'do everything N times; repeats are the outer loop'
+complete -c prony -n '__prony_verb plan' -l format -x -a 'table json' -d 'how the plan is printed (default: table)'
+complete -c prony -n '__prony_verb plan' -l print-config -d 'print the merged config instead: parameters, variables and extensions'
+complete -c prony -n '__prony_verb plan' -l full -d 'with --format json: merge the defaults into each experiment'
+complete -c prony -n '__prony_verb plan' -l list -d 'list what is bundled and can be named as a target'
+complete -c prony -n '__prony_verb plan' -l explain -x -a '(__prony_names)' -d 'say who set a parameter, and over what'
+complete -c prony -n '__prony_verb plan' -l output -s o -r -F -d 'write the plan as JSON to a file, to be run later (also --plan)'
+complete -c prony -n '__prony_verb run' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/NAME.TIME)'
+complete -c prony -n '__prony_verb run' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets; experiments see it as PRONY_DATA'
+complete -c prony -n '__prony_verb run' -l timeout -x -d 'stop an experiment after this time: 90, 1.5s, 2m'
+complete -c prony -n '__prony_verb run' -l retry -x -d 'try a failed experiment N more times; with --resume also those that failed before'
+complete -c prony -n '__prony_verb run' -l resume -x -a '(__fish_complete_directories)' -d 'go on with the run in DIR; what has a result is not run again'
+complete -c prony -n '__prony_verb run' -l fail-fast -d 'stop after the first experiment that fails'
+complete -c prony -n '__prony_verb run' -l dry-run -d 'show the plan and its cost, run nothing'
+complete -c prony -n '__prony_verb run' -l launcher -x -a 'local' -d 'how experiments become processes (default: local)'
+complete -c prony -n '__prony_verb run' -l format -x -a 'text json' -d 'how results are printed (default: text)'
+complete -c prony -n '__prony_verb report' -l format -x -a 'text json csv md' -d 'how the report is printed (default: text)'
+complete -c prony -n '__prony_verb demo' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/demo.TIME)'
+complete -c prony -n '__prony_verb help' -l params -x -d 'parameters whose name matches one of the patterns; none: all'
+complete -c prony -n '__prony_verb help' -l text -x -d 'of these, those whose description matches'
+complete -c prony -n '__prony_verb help' -l format -x -a 'text json' -d 'how parameters are printed (default: text)'
+complete -c prony -n '__prony_verb doctor' -l format -x -a 'text json' -d 'how findings are printed (default: text)'
+complete -c prony -n '__prony_verb plan' -F -a '(__prony_bundled; __prony_settings)'
+complete -c prony -n '__prony_verb run' -F -a '(__prony_bundled; __prony_settings)'
+complete -c prony -n '__prony_verb report' -a '(__fish_complete_directories)'
+complete -c prony -n '__prony_verb help' -a '(__prony_topics)'

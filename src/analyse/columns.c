@@ -1,0 +1,156 @@
+/* Finding the columns of a run, in one pass over its experiments. */
+#include "analyse/columns.h"
+
+#include "analyse/rundata.h"
+#include "base/names.h"
+#include "record/result.h"
+
+#include <string.h>
+
+struct seen {
+    struct pr_value first;
+    uint64_t times;
+    bool varies;
+};
+
+struct finder {
+    struct pr_arena *arena; /* for what is kept */
+    struct pr_names *names;
+    struct seen *params; /* by name */
+    size_t param_cap;
+    uint64_t rows;
+};
+
+/* Not worth a column: they differ by their nature. */
+static bool is_noise(const char *name)
+{
+    return strcmp(name, "exp.id") == 0 || strcmp(name, "exp.log_file") == 0;
+}
+
+static int see_param(struct finder *f, const struct pr_member *m,
+                     struct pr_err *err)
+{
+    uint32_t name = pr_names_add(f->names, m->key, m->key_len);
+    struct seen *params, *s;
+
+    if (name == PR_NO_NAME)
+        return pr_fail_nomem(err);
+    while (name >= f->param_cap) {
+        size_t cap = f->param_cap;
+        params = pr_arena_grow(f->arena, f->params, f->param_cap,
+                               &f->param_cap, sizeof *params);
+        if (!params)
+            return pr_fail_nomem(err);
+        memset(params + cap, 0, (f->param_cap - cap) * sizeof *params);
+        f->params = params;
+    }
+    s = &f->params[name];
+    if (!s->times && !pr_copy(f->arena, &m->value, &s->first))
+        return pr_fail_nomem(err);
+    /* One that was missing before differs, too. */
+    if (s->times != f->rows || !pr_equal(&s->first, &m->value))
+        s->varies = true;
+    s->times++;
+    return PR_OK;
+}
+
+static void see_metric(struct pr_columns *c, struct pr_arena *a,
+                       const struct pr_member *m)
+{
+    static const char *const own[] = {"exit_status", "signal", NULL};
+
+    if (!pr_is_number(&m->value) || c->metric_count == PR_MAX_COLUMNS)
+        return;
+    for (size_t i = 0; own[i]; i++)
+        if (strcmp(m->key, own[i]) == 0)
+            return;
+    for (size_t i = 0; i < c->metric_count; i++)
+        if (strcmp(c->metrics[i], m->key) == 0)
+            return;
+    c->metrics[c->metric_count] = pr_arena_str(a, m->key);
+    c->metric_count += c->metrics[c->metric_count] != NULL;
+}
+
+static int see_row(struct finder *f, struct pr_columns *c,
+                   const struct pr_rundata_row *row, struct pr_err *err)
+{
+    const struct pr_value *results =
+        row->result ? pr_get(row->result, "results") : NULL;
+    enum pr_status status =
+        row->result ? pr_result_status(row->result) : PR_STATUS_COUNT;
+
+    for (uint32_t i = 0; i < row->params->len; i++) {
+        int rc = is_noise(row->params->members[i].key)
+                     ? PR_OK
+                     : see_param(f, &row->params->members[i], err);
+        if (rc)
+            return rc;
+    }
+    for (uint32_t i = 0; results && results->kind == PR_MAP && i < results->len;
+         i++)
+        see_metric(c, f->arena, &results->members[i]);
+    if (status == PR_STATUS_COUNT)
+        c->without_result++;
+    else
+        c->by_status[status]++;
+    f->rows++;
+    return PR_OK;
+}
+
+/* What was meant to vary, and the name of the group. Other parameters that
+ * differ are computed from these. */
+static void pick_params(const struct finder *f, const struct pr_rundata *d,
+                        struct pr_columns *c)
+{
+    for (uint32_t i = 0; i < pr_names_count(f->names); i++) {
+        const char *name = pr_names_text(f->names, i);
+        const struct seen *s = &f->params[i];
+        if ((s->varies || s->times != f->rows) &&
+            c->param_count < PR_MAX_COLUMNS &&
+            (pr_rundata_varied(d, name) || strcmp(name, "exp.name") == 0)) {
+            c->params[c->param_count] = pr_arena_str(f->arena, name);
+            c->param_count += c->params[c->param_count] != NULL;
+        }
+    }
+}
+
+static int see_all(struct finder *f, struct pr_rundata *d,
+                   struct pr_columns *c, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *row_arena = pr_arena_new(65536);
+    struct pr_rundata_row row;
+    int rc;
+
+    if (!row_arena)
+        return pr_fail_nomem(err);
+    while ((rc = pr_rundata_next(d, row_arena, &row, NULL, err)) == 1) {
+        rc = see_row(f, c, &row, err);
+        if (rc)
+            return rc;
+        pr_arena_reset(row_arena);
+    }
+    return rc;
+}
+
+int pr_columns_find(const char *dir, struct pr_arena *a,
+                    struct pr_columns *ret, struct pr_err *err)
+{
+    struct finder f = {.arena = a, .names = pr_names_new()};
+    struct pr_columns c = {0};
+    struct pr_rundata *d = NULL;
+    int rc;
+
+    if (!f.names)
+        return pr_fail_nomem(err);
+    rc = pr_rundata_open(dir, &d, err);
+    if (!rc)
+        rc = see_all(&f, d, &c, err);
+    if (!rc) {
+        pick_params(&f, d, &c);
+        c.experiments = f.rows;
+        *ret = c;
+    }
+    pr_rundata_close(d);
+    pr_names_free(f.names);
+    return rc;
+}

@@ -1,0 +1,36 @@
+/*
+ * A run directory, read back: its experiments in plan order, each with its
+ * parameters and, when it has one, its result. Also of a run that was killed,
+ * is still going on, or was made last year.
+ */
+#ifndef PR_ANALYSE_RUNDATA_H
+#define PR_ANALYSE_RUNDATA_H
+
+#include "base/err.h"
+#include "base/value.h"
+
+struct pr_rundata;
+
+int pr_rundata_open(const char *dir, struct pr_rundata **ret,
+                    struct pr_err *err) PR_MUST_CHECK;
+void pr_rundata_close(struct pr_rundata *d);
+
+/* Whether the plan says that experiments were meant to differ in a name; in a
+ * plan that says nothing about it, true for every name. */
+bool pr_rundata_varied(const struct pr_rundata *d, const char *name);
+
+uint64_t pr_rundata_count(const struct pr_rundata *d);
+
+struct pr_rundata_row {
+    const char *id;
+    const struct pr_value *params;
+    const struct pr_value *result; /* NULL: none yet */
+};
+
+/* 1 and the next experiment (in the arena), 0 at the end. A result that cannot
+ * be read counts as none; *ret_bad (may be NULL) says what is wrong with it. */
+int pr_rundata_next(struct pr_rundata *d, struct pr_arena *a,
+                    struct pr_rundata_row *ret, struct pr_err *ret_bad,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+#endif

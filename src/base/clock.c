@@ -1,0 +1,48 @@
+/* Reading clocks and writing times down. */
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static uint64_t read_clock(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t pr_clock_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t pr_wall_clock_ns(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
+const char *pr_time_text(char out[static 32], uint64_t wall_ns)
+{
+    time_t seconds = (time_t)(wall_ns / 1000000000u);
+    char fraction[12];
+    struct tm t;
+
+    gmtime_r(&seconds, &t);
+    strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &t);
+    snprintf(fraction, sizeof fraction, ".%06uZ",
+             (unsigned)(wall_ns % 1000000000u / 1000));
+    for (int i = 0; i < 9; i++)
+        out[19 + i] = fraction[i];
+    return out;
+}
+
+const char *pr_time_name(char out[static 32], uint64_t wall_ns)
+{
+    time_t seconds = (time_t)(wall_ns / 1000000000u);
+    struct tm t;
+
+    gmtime_r(&seconds, &t);
+    strftime(out, 32, "%Y%m%dT%H%M%SZ", &t);
+    return out;
+}

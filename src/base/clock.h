@@ -1,0 +1,16 @@
+/* Time: a monotonic clock to measure with, a wall clock to write down. */
+#ifndef PR_BASE_CLOCK_H
+#define PR_BASE_CLOCK_H
+
+#include <stdint.h>
+
+uint64_t pr_clock_ns(void);      /* CLOCK_MONOTONIC */
+uint64_t pr_wall_clock_ns(void); /* CLOCK_REALTIME */
+
+/* "2026-11-15T22:17:02.123456Z"; out needs 32 bytes. Returns out. */
+const char *pr_time_text(char out[static 32], uint64_t wall_ns);
+
+/* "20261115T221702Z": for names of folders. */
+const char *pr_time_name(char out[static 32], uint64_t wall_ns);
+
+#endif

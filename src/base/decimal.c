@@ -1,0 +1,152 @@
+/*
+ * Decimal text to doubles. What people write (up to 19 digits, a moderate
+ * exponent) is computed here, exactly, in integers; the rest goes to strtod.
+ */
+#include "base/decimal.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 u128;
+#endif
+
+struct decimal {
+    uint64_t digits;
+    long exponent; /* the value is digits * 10^exponent */
+    bool negative;
+    bool exact; /* digits holds all of them */
+};
+
+/* Far beyond any text whose digits could make up for it. */
+enum { MAX_EXPONENT = 100000000 };
+
+static long read_exponent(const char *s, const char *end)
+{
+    bool negative = *s == '-';
+    long n = 0;
+
+    for (s += *s == '-' || *s == '+'; s < end; s++)
+        if (*s != '_' && n <= MAX_EXPONENT)
+            n = n * 10 + (*s - '0');
+    return negative ? -n : n;
+}
+
+static struct decimal split(const char *s, const char *end)
+{
+    struct decimal d = {.negative = *s == '-', .exact = true};
+    bool point = false;
+
+    for (s += *s == '-' || *s == '+'; s < end && (*s | 32) != 'e'; s++) {
+        if (*s == '.') {
+            point = true;
+        } else if (*s != '_') {
+            d.exact &= d.digits < UINT64_MAX / 10;
+            d.digits = d.digits * 10 + (uint64_t)(*s - '0');
+            d.exponent -= point;
+        }
+    }
+    if (s < end)
+        d.exponent += read_exponent(s + 1, end);
+    return d;
+}
+
+/* Both factors are exact doubles, so the one rounding is the right one. */
+static bool by_doubles(const struct decimal *d, double *ret)
+{
+    static const double powers[] = {
+        1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    };
+
+    if (FLT_EVAL_METHOD != 0 || d->digits > (uint64_t)1 << 53 ||
+        d->exponent < -22 || d->exponent > 22)
+        return false;
+    *ret = d->exponent < 0 ? (double)d->digits / powers[-d->exponent]
+                           : (double)d->digits * powers[d->exponent];
+    return true;
+}
+
+#ifdef __SIZEOF_INT128__
+/* digits / 10^n as a quotient of integers: more than 64 bits of it are kept,
+ * and what is cut off sets the lowest bit, so that the conversion rounds as if
+ * it saw everything. 5^27 is the last that fits 64 bits. */
+static bool by_division(const struct decimal *d, double *ret)
+{
+    int n = (int)-d->exponent;
+    uint64_t five = 1;
+    u128 top, quotient;
+    int shift = 0, cut = 0;
+
+    if (d->exponent >= 0 || d->exponent < -27 || !d->digits)
+        return false;
+    for (int i = 0; i < n; i++)
+        five *= 5;
+    top = (u128)d->digits << 63;
+    while (!(top >> 127)) {
+        top <<= 1;
+        shift++;
+    }
+    quotient = top / five;
+    if (quotient * five != top)
+        quotient |= 1;
+    while (quotient >> (64 + cut))
+        cut++;
+    uint64_t kept = (uint64_t)(quotient >> cut);
+    if ((u128)kept << cut != quotient)
+        kept |= 1;
+    *ret = ldexp((double)kept, cut - shift - 63 - n);
+    return true;
+}
+#else
+static bool by_division(const struct decimal *d, double *ret)
+{
+    (void)d;
+    (void)ret;
+    return false;
+}
+#endif
+
+/* Written as digits and exponent without a point, since strtod wants the
+ * locale's own. No double needs more than 768 digits to be told from its
+ * neighbours; what comes after is either nothing or a trace. */
+static double by_library(const char *s, const char *end, long exponent)
+{
+    enum { KEPT = 800 };
+    char text[KEPT + 32];
+    bool trace = false;
+    int used = 0;
+
+    for (s += *s == '-' || *s == '+'; s < end && (*s | 32) != 'e'; s++) {
+        if (*s == '_' || *s == '.' || (*s == '0' && !used))
+            continue;
+        if (used < KEPT) {
+            text[used++] = *s;
+        } else {
+            trace |= *s != '0';
+            exponent++;
+        }
+    }
+    if (!used)
+        return 0.0;
+    if (trace) {
+        text[used++] = '1';
+        exponent--;
+    }
+    snprintf(text + used, sizeof text - (size_t)used, "e%ld", exponent);
+    return strtod(text, NULL);
+}
+
+double pr_decimal_read(const char *s, size_t len)
+{
+    struct decimal d = split(s, s + len);
+    double f;
+
+    if (!d.exact || (!by_doubles(&d, &f) && !by_division(&d, &f)))
+        f = by_library(s, s + len, d.exponent);
+    return d.negative ? -f : f;
+}

@@ -1,0 +1,212 @@
+/* Whole files, read and written. */
+#include "base/file.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int open_to_read(const char *path, struct stat *st, struct pr_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return pr_fail_errno(err, PR_E_IO, path, "cannot open");
+    if (fstat(fd, st) < 0) {
+        pr_fail_errno(err, PR_E_IO, path, "cannot look at");
+        close(fd);
+        return PR_E_IO;
+    }
+    if (S_ISDIR(st->st_mode)) {
+        close(fd);
+        return pr_fail(err, PR_E_IO, path, "is a folder, expected a file");
+    }
+    return fd;
+}
+
+/* Pipes and /proc files have no size to trust: read until the end. */
+static int read_fd(int fd, const char *path, size_t max, struct pr_arena *a,
+                   struct pr_view *ret, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(SIZE_MAX / 2);
+    ssize_t n = 1;
+
+    while (n) {
+        if (text.len > max)
+            return pr_fail(err, PR_E_FORMAT, path,
+                           "is larger than %zu MiB, too large for what it is",
+                           max >> 20);
+        if (!pr_buf_reserve(&text, 4096))
+            return pr_fail_nomem(err);
+        n = read(fd, text.data + text.len, text.cap - text.len - 1);
+        if (n < 0 && errno != EINTR)
+            return pr_fail_errno(err, PR_E_IO, path, "cannot read");
+        text.len += n > 0 ? (size_t)n : 0;
+    }
+    ret->data = pr_arena_copy(a, text.data, text.len);
+    ret->len = text.len;
+    return ret->data ? PR_OK : pr_fail_nomem(err);
+}
+
+int pr_file_read(const char *path, size_t max, struct pr_arena *a,
+                 const char **ret_text, size_t *ret_len, struct pr_err *err)
+{
+    struct pr_view view = {0};
+    struct stat st;
+    int fd = open_to_read(path, &st, err);
+    int rc;
+
+    if (fd < 0)
+        return fd;
+    rc = read_fd(fd, path, max, a, &view, err);
+    close(fd);
+    if (rc)
+        return rc;
+    *ret_text = view.data;
+    *ret_len = view.len;
+    return PR_OK;
+}
+
+int pr_file_map(const char *path, struct pr_view *ret, struct pr_err *err)
+{
+    struct stat st;
+    int fd = open_to_read(path, &st, err);
+    void *p;
+
+    if (fd < 0)
+        return fd;
+    *ret = (struct pr_view){"", 0};
+    if (st.st_size > 0) {
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (p == MAP_FAILED) {
+            pr_fail_errno(err, PR_E_IO, path, "cannot map");
+            close(fd);
+            return PR_E_IO;
+        }
+        *ret = (struct pr_view){p, (size_t)st.st_size};
+    }
+    close(fd);
+    return PR_OK;
+}
+
+void pr_file_unmap(struct pr_view *v)
+{
+    if (v->len)
+        munmap((void *)(uintptr_t)v->data, v->len);
+    *v = (struct pr_view){"", 0};
+}
+
+bool pr_write_all(int fd, const void *data, size_t len)
+{
+    const char *p = data;
+
+    while (len) {
+        ssize_t n = write(fd, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        p += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+int pr_file_create(const char *path, struct pr_new_file *ret,
+                   struct pr_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    int dir = slash ? (int)(slash - path) + 1 : 0;
+    int n = snprintf(ret->temp, sizeof ret->temp, "%.*s" PR_TEMP_PREFIX "%s",
+                     dir, path, path + dir);
+    struct stat st;
+
+    ret->fd = -1;
+    if (n < 0 || (size_t)n >= sizeof ret->temp)
+        return pr_fail(err, PR_E_IO, "", "the path '%.100s…' is too long",
+                       path);
+    memcpy(ret->path, path, strlen(path) + 1);
+    /* Nothing may be renamed over a device or a pipe: /dev/stdout. */
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        ret->temp[0] = '\0';
+    ret->fd = *ret->temp ? open(ret->temp,
+                                O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)
+                         : open(path, O_WRONLY | O_CLOEXEC);
+    if (ret->fd < 0)
+        return pr_fail_errno(err, PR_E_IO, path, "cannot create");
+    return PR_OK;
+}
+
+int pr_file_put(struct pr_new_file *f, const void *data, size_t len,
+                struct pr_err *err)
+{
+    if (pr_write_all(f->fd, data, len))
+        return PR_OK;
+    return pr_fail_errno(err, PR_E_IO, f->path, "cannot write");
+}
+
+int pr_file_commit(struct pr_new_file *f, struct pr_err *err)
+{
+    int fd = f->fd;
+
+    f->fd = -1;
+    if (close(fd) == 0 && (!*f->temp || rename(f->temp, f->path) == 0))
+        return PR_OK;
+    pr_fail_errno(err, PR_E_IO, f->path, "cannot write");
+    if (*f->temp)
+        (void)unlink(f->temp);
+    return PR_E_IO;
+}
+
+void pr_file_discard(struct pr_new_file *f)
+{
+    if (f->fd < 0)
+        return;
+    (void)close(f->fd);
+    if (*f->temp)
+        (void)unlink(f->temp);
+    f->fd = -1;
+}
+
+int pr_file_write(const char *path, const void *data, size_t len,
+                  struct pr_err *err)
+{
+    struct pr_new_file f;
+    int rc = pr_file_create(path, &f, err);
+
+    if (!rc)
+        rc = pr_file_put(&f, data, len, err);
+    if (!rc)
+        return pr_file_commit(&f, err);
+    pr_file_discard(&f);
+    return rc;
+}
+
+int pr_make_dirs(const char *path, struct pr_err *err)
+{
+    char part[4096];
+    size_t len = strlen(path);
+
+    if (len >= sizeof part)
+        return pr_fail(err, PR_E_IO, "", "the path '%.100s…' is too long",
+                       path);
+    for (size_t i = 1; i <= len; i++) {
+        struct stat st;
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0755) == 0 || (errno == EEXIST && path[i]))
+            continue;
+        if (errno == EEXIST && stat(part, &st) == 0 && S_ISDIR(st.st_mode))
+            continue;
+        return pr_fail_errno(err, PR_E_IO, part, "cannot make the folder");
+    }
+    return PR_OK;
+}

@@ -1,0 +1,53 @@
+/* Whole files: read, mapped, and written so that they appear whole or not at
+ * all. */
+#ifndef PR_BASE_FILE_H
+#define PR_BASE_FILE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+
+/* Reads a file of at most max bytes into the arena, a NUL after it. */
+int pr_file_read(const char *path, size_t max, struct pr_arena *a,
+                 const char **ret_text, size_t *ret_len,
+                 struct pr_err *err) PR_MUST_CHECK;
+
+/* A read-only view of a file, for large ones. */
+struct pr_view {
+    const char *data;
+    size_t len;
+};
+int pr_file_map(const char *path, struct pr_view *ret,
+                struct pr_err *err) PR_MUST_CHECK;
+void pr_file_unmap(struct pr_view *v);
+
+/* A file being written under a name of its own beside path, renamed to path by
+ * pr_file_commit. A process killed meanwhile leaves path as it was. */
+struct pr_new_file {
+    int fd; /* -1: not open */
+    char path[4096];
+    char temp[4096]; /* empty: path is a device or pipe, written directly */
+};
+
+/* What the temporary name of a file starts with. */
+#define PR_TEMP_PREFIX ".new-"
+
+int pr_file_create(const char *path, struct pr_new_file *ret,
+                   struct pr_err *err) PR_MUST_CHECK;
+int pr_file_put(struct pr_new_file *f, const void *data, size_t len,
+                struct pr_err *err) PR_MUST_CHECK;
+int pr_file_commit(struct pr_new_file *f, struct pr_err *err) PR_MUST_CHECK;
+void pr_file_discard(struct pr_new_file *f); /* after a failure; or no-op */
+
+/* All of it at once. */
+int pr_file_write(const char *path, const void *data, size_t len,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* Writes all of it, whatever the kernel takes at a time. False: errno. */
+bool pr_write_all(int fd, const void *data, size_t len);
+
+/* mkdir -p. */
+int pr_make_dirs(const char *path, struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,354 @@
+/* Options: finding a row, bringing values to its type, filling its struct. */
+#include "conf/opt.h"
+
+#include "base/json.h"
+#include "base/nearest.h"
+#include "base/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *pr_opt_kind_words(enum pr_opt_kind kind)
+{
+    static const char *const words[] = {
+#define X(name, type, text) text,
+        PR_OPT_KINDS(X)
+#undef X
+    };
+    return words[kind];
+}
+
+static const struct pr_opt *row(const struct pr_opt_section *s,
+                                const char *rest)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct pr_opt *o = &s->opts[i];
+        size_t n = strlen(o->name);
+        bool exact = strcmp(rest, o->name) == 0;
+
+        if (o->flags & PR_OPT_PREFIX
+                ? strncmp(rest, o->name, n) == 0 && rest[n] == '.' &&
+                      rest[n + 1]
+                : exact)
+            return o;
+    }
+    return NULL;
+}
+
+const struct pr_opt *pr_opt_find(const char *name,
+                                 const struct pr_opt_section **ret_section)
+{
+    const struct pr_opt_section *const *s = pr_opt_sections();
+
+    for (; *s; s++) {
+        size_t n = strlen((*s)->name);
+        if (strncmp(name, (*s)->name, n) != 0 || name[n] != '.')
+            continue;
+        if (ret_section)
+            *ret_section = *s;
+        return row(*s, name + n + 1);
+    }
+    if (ret_section)
+        *ret_section = NULL;
+    return NULL;
+}
+
+const char *pr_opt_nearest(const struct pr_opt_section *section,
+                           const char *name)
+{
+    struct pr_nearest near;
+
+    pr_nearest_init(&near, name + strlen(section->name) + 1);
+    for (size_t i = 0; i < section->count; i++)
+        pr_nearest_offer(&near, section->opts[i].name);
+    return near.best;
+}
+
+struct pr_value pr_opt_default(const struct pr_opt *opt)
+{
+    int64_t i;
+    double f;
+
+    if (opt->kind == PR_OPT_BOOL && strchr(opt->def, '$') == NULL)
+        return pr_bool(opt->def[0] == 't');
+    if (opt->kind == PR_OPT_INT && pr_parse_int(opt->def, &i))
+        return pr_int(i);
+    if ((opt->kind == PR_OPT_FLOAT || opt->kind == PR_OPT_SECONDS) &&
+        pr_parse_float(opt->def, &f))
+        return pr_float(f);
+    if (opt->kind == PR_OPT_LIST && strcmp(opt->def, "[]") == 0)
+        return (struct pr_value){.kind = PR_LIST};
+    return pr_str(opt->def);
+}
+
+void pr_opt_wants(const struct pr_opt *opt, struct pr_buf *out)
+{
+    if (opt->choices) {
+        pr_buf_str(out, "one of ");
+        for (const char *p = opt->choices; *p; p++) {
+            if (*p == '|')
+                pr_buf_str(out, p == opt->choices ? "" : ", ");
+            else
+                pr_buf_char(out, *p);
+        }
+        return;
+    }
+    pr_buf_str(out, pr_opt_kind_words(opt->kind));
+    if (opt->min || opt->max)
+        pr_buf_printf(out, " from %.15g to %.15g", opt->min, opt->max);
+}
+
+static int unwanted(const struct pr_opt *opt, const struct pr_value *in,
+                    struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf wants = PR_BUF_INIT(256);
+    PR_AUTO_BUF struct pr_buf got = PR_BUF_INIT(1 << 20);
+
+    pr_opt_wants(opt, &wants);
+    pr_json_write(&got, in);
+    return pr_fail(err, PR_E_CONF, "", "'%s' wants %s, got %.120s", opt->name,
+                   wants.data ? wants.data : "something else",
+                   got.data ? got.data : "?");
+}
+
+static bool chosen(const char *choices, const char *text, size_t n)
+{
+    for (const char *p = choices;; p++) {
+        const char *end = strchr(p, '|');
+        size_t len = end ? (size_t)(end - p) : strlen(p);
+        if (len == n && memcmp(p, text, n) == 0)
+            return true;
+        if (!end)
+            return false;
+        p = end;
+    }
+}
+
+static bool bool_word(const char *s, bool *ret)
+{
+    static const char *const words[][2] = {
+        {"false", "true"}, {"off", "on"}, {"0", "1"}, {"no", "yes"}};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (int b = 0; b < 2; b++)
+            if (strcasecmp(s, words[i][b]) == 0) {
+                *ret = b;
+                return true;
+            }
+    return false;
+}
+
+/* Text to a number of the option's kind. */
+static bool read_number(enum pr_opt_kind kind, const char *s,
+                        struct pr_value *ret)
+{
+    int64_t i;
+    uint64_t bytes;
+    double f;
+
+    switch (kind) {
+    case PR_OPT_INT:
+        if (!pr_parse_int(s, &i))
+            return false;
+        *ret = pr_int(i);
+        return true;
+    case PR_OPT_FLOAT:
+    case PR_OPT_SECONDS:
+        if (!(kind == PR_OPT_FLOAT ? pr_parse_float : pr_parse_seconds)(s, &f))
+            return false;
+        *ret = pr_float(f);
+        return true;
+    default:
+        if (!pr_parse_size(s, &bytes) || bytes > INT64_MAX)
+            return false;
+        *ret = pr_int((int64_t)bytes);
+        return true;
+    }
+}
+
+/* Blanks around a number are ignored, as Python's int() does. */
+static bool text_to_number(enum pr_opt_kind kind, const struct pr_value *in,
+                           struct pr_value *ret)
+{
+    static const char blanks[] = " \t\r\n\v\f";
+    const char *s = in->s;
+    size_t n = in->len;
+    char text[64];
+
+    for (; n && memchr(blanks, *s, sizeof blanks - 1); s++)
+        n--;
+    while (n && memchr(blanks, s[n - 1], sizeof blanks - 1))
+        n--;
+    if (n >= sizeof text || memchr(s, '\0', n))
+        return false;
+    memcpy(text, s, n);
+    text[n] = '\0';
+    return read_number(kind, text, ret);
+}
+
+/* 4.0 for 4; false when f is no whole number of 64 bits. */
+static bool whole_number(double f, struct pr_value *ret)
+{
+    if (!(f >= -0x1p63 && f < 0x1p63) || f != (double)(int64_t)f)
+        return false;
+    *ret = pr_int((int64_t)f);
+    return true;
+}
+
+static bool to_number(const struct pr_opt *opt, const struct pr_value *in,
+                      struct pr_value *ret)
+{
+    bool size = opt->kind == PR_OPT_SIZE;
+    bool whole = opt->kind == PR_OPT_INT || size;
+
+    if (in->kind == PR_STR)
+        return text_to_number(opt->kind, in, ret);
+    if (!pr_is_number(in) || (size && pr_number(in) < 0))
+        return false;
+    if (in->kind == PR_FLOAT && whole)
+        return whole_number(in->f, ret);
+    *ret = in->kind == PR_INT && !whole ? pr_float((double)in->i) : *in;
+    return true;
+}
+
+static int cast_number(const struct pr_opt *opt, const struct pr_value *in,
+                       struct pr_value *ret, struct pr_err *err)
+{
+    struct pr_value v;
+
+    if (!to_number(opt, in, &v))
+        return unwanted(opt, in, err);
+    if ((opt->min || opt->max) &&
+        !(pr_number(&v) >= opt->min && pr_number(&v) <= opt->max))
+        return unwanted(opt, in, err);
+    *ret = v;
+    return PR_OK;
+}
+
+static int cast_bool(const struct pr_opt *opt, const struct pr_value *in,
+                     struct pr_value *ret, struct pr_err *err)
+{
+    bool b;
+
+    if (in->kind == PR_STR && bool_word(in->s, &b))
+        *ret = pr_bool(b);
+    else if (in->kind == PR_INT && (in->i == 0 || in->i == 1))
+        *ret = pr_bool(in->i);
+    else if (in->kind == PR_BOOL)
+        *ret = *in;
+    else
+        return unwanted(opt, in, err);
+    return PR_OK;
+}
+
+static int cast_str(const struct pr_opt *opt, const struct pr_value *in,
+                    struct pr_arena *a, struct pr_value *ret,
+                    struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
+    struct pr_value v = *in;
+
+    if (in->kind == PR_MAP)
+        return unwanted(opt, in, err);
+    if (in->kind == PR_NULL) /* `null` may be meant as the word */
+        v = pr_str(opt->choices && chosen(opt->choices, "null", 4) ? "null" : "");
+    else if (in->kind != PR_STR) {
+        const char *s;
+        pr_text(&text, in);
+        if (!pr_buf_ok(&text) || !(s = pr_arena_copy(a, text.data, text.len)))
+            return pr_fail_nomem(err);
+        v = pr_strn(s, text.len);
+    }
+    if (opt->choices && !chosen(opt->choices, v.s, v.len))
+        return unwanted(opt, in, err);
+    *ret = v;
+    return PR_OK;
+}
+
+int pr_opt_cast(const struct pr_opt *opt, const struct pr_value *in,
+                struct pr_arena *a, struct pr_value *ret, struct pr_err *err)
+{
+    switch (opt->kind) {
+    case PR_OPT_BOOL:
+        return cast_bool(opt, in, ret, err);
+    case PR_OPT_STR:
+        return cast_str(opt, in, a, ret, err);
+    case PR_OPT_LIST:
+        if (in->kind != PR_LIST)
+            return unwanted(opt, in, err);
+        *ret = *in;
+        return PR_OK;
+    case PR_OPT_ANY:
+        *ret = *in;
+        return PR_OK;
+    default:
+        return cast_number(opt, in, ret, err);
+    }
+}
+
+static int store(const struct pr_opt *opt, const struct pr_value *v,
+                 struct pr_arena *a, char *field, struct pr_err *err)
+{
+    struct pr_value *kept;
+
+    switch (opt->kind) {
+    case PR_OPT_BOOL:
+        *(bool *)field = v->b;
+        return PR_OK;
+    case PR_OPT_INT:
+        *(int64_t *)field = v->i;
+        return PR_OK;
+    case PR_OPT_SIZE:
+        *(uint64_t *)field = (uint64_t)v->i;
+        return PR_OK;
+    case PR_OPT_FLOAT:
+    case PR_OPT_SECONDS:
+        *(double *)field = v->f;
+        return PR_OK;
+    case PR_OPT_STR:
+        *(const char **)field = v->s;
+        return PR_OK;
+    case PR_OPT_LIST:
+    case PR_OPT_ANY:
+        kept = PR_ARENA_NEW(a, struct pr_value);
+        if (!kept)
+            return pr_fail_nomem(err);
+        *kept = *v;
+        *(const struct pr_value **)field = kept;
+        return PR_OK;
+    }
+    return pr_fail(err, PR_E_BUG, opt->name, "option of unknown kind");
+}
+
+int pr_opt_fill(const struct pr_opt_section *section,
+                const struct pr_value *params, struct pr_arena *a, void *ret,
+                struct pr_err *err)
+{
+    memset(ret, 0, section->struct_bytes);
+    for (size_t i = 0; i < section->count; i++) {
+        const struct pr_opt *o = &section->opts[i];
+        struct pr_value v = pr_opt_default(o);
+        const struct pr_value *set;
+        char name[128];
+        int rc;
+
+        snprintf(name, sizeof name, "%s.%s", section->name, o->name);
+        set = pr_get(params, name);
+        if (set)
+            v = *set;
+        else if (v.kind == PR_STR && strchr(v.s, '$')) {
+            /* Derived, and the plan was made without defaults. */
+            if (o->kind != PR_OPT_STR)
+                continue;
+            *(const char **)((char *)ret + o->offset) = "";
+            continue;
+        }
+        rc = pr_opt_cast(o, &v, a, &v, err);
+        if (rc)
+            return rc;
+        rc = store(o, &v, a, (char *)ret + o->offset, err);
+        if (rc)
+            return rc;
+    }
+    return PR_OK;
+}

@@ -1,0 +1,92 @@
+/*
+ * Option tables: everything a user can set is one row in one .def file. The
+ * struct field, the default, type and range checks, help, man page, schema
+ * and completion all come from that row.
+ */
+#ifndef PR_CONF_OPT_H
+#define PR_CONF_OPT_H
+
+#include "base/err.h"
+#include "base/value.h"
+
+/* X(kind, type of the field, words for a message and the manual) */
+#define PR_OPT_KINDS(X)                                            \
+    X(BOOL, bool, "true or false")                                 \
+    X(INT, int64_t, "a whole number")                              \
+    X(FLOAT, double, "a number")                                   \
+    X(SIZE, uint64_t, "a size such as 150k or 2GiB")               \
+    X(SECONDS, double, "a time such as 90, 1.5s or 2m")            \
+    X(STR, const char *, "text")                                   \
+    X(LIST, const struct pr_value *, "a list")                     \
+    X(ANY, const struct pr_value *, "any value")
+
+enum pr_opt_kind {
+#define X(kind, type, words) PR_OPT_##kind,
+    PR_OPT_KINDS(X)
+#undef X
+};
+#define X(kind, type, words) typedef type pr_ctype_##kind;
+PR_OPT_KINDS(X)
+#undef X
+
+enum pr_opt_flags {
+    PR_OPT_PLAIN = 0,
+    PR_OPT_DERIVED = 1 << 0, /* normally computed, not set */
+    PR_OPT_PREFIX = 1 << 1,  /* stands for NAME.anything */
+    PR_OPT_OUTPUT = 1 << 2,  /* written by the run, not read */
+};
+
+struct pr_opt {
+    enum pr_opt_kind kind;
+    const char *name; /* without its section */
+    size_t offset;    /* of the field */
+    const char *def;  /* as a user would write it; may hold ${} and $()$ */
+    double min, max;  /* both 0: unlimited */
+    const char *choices; /* "a|b|c", or NULL */
+    const char *unit;    /* "", "s", "bytes", "batches" … */
+    unsigned flags;
+    const char *since; /* version */
+    const char *help;  /* one or more sentences, plain text */
+};
+
+struct pr_opt_section {
+    const char *name;
+    const char *desc;
+    const struct pr_opt *opts;
+    size_t count;
+    size_t struct_bytes;
+};
+
+/* All sections of this build; NULL-terminated. */
+const struct pr_opt_section *const *pr_opt_sections(void);
+
+/* The row of a full name such as "exp.model"; NULL when there is none.
+ * ret_section (may be NULL) is set when the section has a table, row or not. */
+const struct pr_opt *pr_opt_find(const char *name,
+                                 const struct pr_opt_section **ret_section);
+
+/* The name in the same section that is nearest, or NULL. */
+const char *pr_opt_nearest(const struct pr_opt_section *section,
+                           const char *name);
+
+/* The default as a value; text stays text, numbers are read. */
+struct pr_value pr_opt_default(const struct pr_opt *opt);
+
+/* Brings a value to the option's type and checks range and choices. The
+ * message tells what was wanted and got; its place is the caller's to add. */
+int pr_opt_cast(const struct pr_opt *opt, const struct pr_value *in,
+                struct pr_arena *a, struct pr_value *ret,
+                struct pr_err *err) PR_MUST_CHECK;
+
+/* Fills a section's struct from a map of full names to values, as params.json
+ * holds them; what is not there gets its default. Text is borrowed. */
+int pr_opt_fill(const struct pr_opt_section *section,
+                const struct pr_value *params, struct pr_arena *a, void *ret,
+                struct pr_err *err) PR_MUST_CHECK;
+
+/* A few words on what the option takes: "a whole number from 1 to 9". */
+void pr_opt_wants(const struct pr_opt *opt, struct pr_buf *out);
+
+const char *pr_opt_kind_words(enum pr_opt_kind kind);
+
+#endif

@@ -1,0 +1,56 @@
+/* The option tables of this build, made from the .def files. */
+#include "conf/sections.h"
+
+#define OPT(k, f, d, lo, hi, ch, u, fl, s, h)                             \
+    {PR_OPT_##k, #f, offsetof(struct OWNER, f), d, lo, hi, ch, u,         \
+     PR_OPT_##fl, s, h},
+
+#define OWNER pr_exp_opts
+static const struct pr_opt exp_opts[] = {
+#include "conf/exp.def"
+};
+#undef OWNER
+
+#define OWNER pr_runtime_opts
+static const struct pr_opt runtime_opts[] = {
+#include "conf/runtime.def"
+};
+#undef OWNER
+
+#define OWNER pr_null_opts
+static const struct pr_opt null_opts[] = {
+#include "conf/null.def"
+};
+#undef OWNER
+
+#define OWNER pr_plan_builder_opts
+static const struct pr_opt plan_builder_opts[] = {
+#include "conf/sys.plan_builder.def"
+};
+#undef OWNER
+#undef OPT
+
+#define SECTION(var, text, about, table, type)                            \
+    const struct pr_opt_section var = {                                   \
+        text, about, table, sizeof table / sizeof *table, sizeof(type)}
+
+SECTION(pr_exp_section, "exp", "one experiment", exp_opts, struct pr_exp_opts);
+SECTION(pr_runtime_section, "runtime",
+        "the surroundings of an experiment's process", runtime_opts,
+        struct pr_runtime_opts);
+SECTION(pr_null_section, "null", "the workload that does nothing", null_opts,
+        struct pr_null_opts);
+SECTION(pr_plan_builder_section, "sys.plan_builder", "how the plan is built",
+        plan_builder_opts, struct pr_plan_builder_opts);
+
+const struct pr_opt_section *const *pr_opt_sections(void)
+{
+    static const struct pr_opt_section *const sections[] = {
+        &pr_exp_section,
+        &pr_runtime_section,
+        &pr_null_section,
+        &pr_plan_builder_section,
+        NULL,
+    };
+    return sections;
+}

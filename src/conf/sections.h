@@ -1,0 +1,27 @@
+/* The structs that the option tables make, and the tables themselves. */
+#ifndef PR_CONF_SECTIONS_H
+#define PR_CONF_SECTIONS_H
+
+#include "conf/opt.h"
+
+#define OPT(kind, field, ...) pr_ctype_##kind field;
+struct pr_exp_opts {
+#include "conf/exp.def"
+};
+struct pr_runtime_opts {
+#include "conf/runtime.def"
+};
+struct pr_null_opts {
+#include "conf/null.def"
+};
+struct pr_plan_builder_opts {
+#include "conf/sys.plan_builder.def"
+};
+#undef OPT
+
+extern const struct pr_opt_section pr_exp_section;
+extern const struct pr_opt_section pr_runtime_section;
+extern const struct pr_opt_section pr_null_section;
+extern const struct pr_opt_section pr_plan_builder_section;
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * From the keeper to a running experiment: what happens between vfork() (for
+ * programs) or fork() (for bodies) and the first instruction of the experiment.
+ * After vfork() the child borrows the keeper's memory, so that everything here
+ * on its side only makes system calls and changes nothing.
+ */
+#include "launch/keeper_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The keeper must outlive what a terminal, a shell or an impatient person
+ * sends to everything in sight. */
+static const int ignored[] = {SIGINT,  SIGHUP,  SIGTERM, SIGPIPE, SIGQUIT,
+                              SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR2, SIGALRM};
+
+#define N_IGNORED (sizeof(ignored) / sizeof(ignored[0]))
+
+void pr_child_ignore_signals(void)
+{
+    struct sigaction sa = {.sa_handler = SIG_DFL};
+
+    for (int i = 1; i < _NSIG; i++)
+        (void)sigaction(i, &sa, NULL); /* some cannot be set: no matter */
+    sa.sa_handler = SIG_IGN;
+    for (size_t i = 0; i < N_IGNORED; i++)
+        (void)sigaction(ignored[i], &sa, NULL);
+}
+
+static void default_signals(void)
+{
+    struct sigaction sa = {.sa_handler = SIG_DFL};
+    sigset_t none;
+
+    for (size_t i = 0; i < N_IGNORED; i++)
+        (void)sigaction(ignored[i], &sa, NULL);
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static _Noreturn void give_up(int report, const char *what)
+{
+    struct pr_child_failure f = {.sys_errno = errno};
+    ssize_t n;
+
+    strncpy(f.what, what, sizeof(f.what) - 1);
+    n = write(report, &f, sizeof(f));
+    (void)n; /* nobody left to tell */
+    _exit(127);
+}
+
+static void prepare(pid_t keeper, const struct pr_child *c, int report)
+{
+    int log;
+
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != keeper)
+        _exit(127); /* it died before it could take us along */
+    default_signals();
+    log = open(c->log_path,
+               O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
+    if (log < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
+        give_up(report, "open");
+    close(log);
+    if (c->cwd && chdir(c->cwd) < 0)
+        give_up(report, "chdir");
+}
+
+/* glibc's execve() takes pointers to non-const for historical reasons only. */
+static char *const *unconst(const char *const *list)
+{
+    union {
+        const char *const *in;
+        char *const *out;
+    } u = {.in = list};
+
+    return u.out;
+}
+
+static _Noreturn void become_program(pid_t keeper, const struct pr_child *c,
+                                     int report)
+{
+    prepare(keeper, c, report);
+    execve(c->path, unconst(c->argv), unconst(c->env));
+    give_up(report, "exec");
+}
+
+static _Noreturn void become_body(struct pr_keeper_state *s,
+                                  const struct pr_child *c, int report)
+{
+    int status;
+
+    prepare(s->self, c, report);
+    (void)prctl(PR_SET_NAME, "prony-body");
+    close(s->sock);
+    close(s->signals);
+    pr_oomwatch_done(&s->oom);
+    environ = (char **)unconst(c->env);
+    close(report); /* all went well */
+    status = s->body(s->ctx, c->body_arg);
+    fflush(NULL);
+    _exit(status & 0xff);
+}
+
+/* In a function of its own: nothing of the caller's may live in registers that
+ * the child changes. */
+static __attribute__((noinline)) pid_t
+start_program(pid_t keeper, const struct pr_child *c, int report)
+{
+    pid_t pid = vfork();
+
+    if (pid == 0)
+        become_program(keeper, c, report);
+    return pid;
+}
+
+static pid_t start(struct pr_keeper_state *s, const struct pr_child *c,
+                   int report)
+{
+    pid_t pid;
+
+    if (c->path)
+        return start_program(s->self, c, report);
+    pid = fork();
+    if (pid == 0)
+        become_body(s, c, report);
+    return pid;
+}
+
+static bool failed(struct pr_child_failure *f, const char *what)
+{
+    f->sys_errno = errno;
+    snprintf(f->what, sizeof(f->what), "%s", what);
+    return true;
+}
+
+/* The pipe says nothing until exec() or the body's start closes it. (vfork()
+ * alone would tell us, but not under tools that turn it into fork().) */
+static bool read_report(int fd, struct pr_child_failure *ret_why)
+{
+    struct pr_child_failure f;
+    ssize_t n;
+
+    do
+        n = read(fd, &f, sizeof(f));
+    while (n < 0 && errno == EINTR);
+    if (n != sizeof(f))
+        return false;
+    *ret_why = f;
+    return true;
+}
+
+pid_t pr_child_start(struct pr_keeper_state *s, const struct pr_child *c,
+                     struct pr_child_failure *ret_why)
+{
+    int report[2];
+    bool bad;
+    pid_t pid;
+
+    if (pipe2(report, O_CLOEXEC) < 0) {
+        failed(ret_why, "pipe");
+        return -1;
+    }
+    pid = start(s, c, report[1]);
+    bad = pid < 0 && failed(ret_why, "fork");
+    close(report[1]);
+    if (!bad && read_report(report[0], ret_why)) {
+        bad = true;
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    close(report[0]);
+    return bad ? -1 : pid;
+}

@@ -1,0 +1,146 @@
+/*
+ * What the files of the keeper share and nobody else sees. keeper.c and
+ * keeper_sweep.c run in the runner; keeper_main.c, keeper_spawn.c and
+ * keeper_tree.c in the keeper; keeper_child.c between fork and exec.
+ */
+#ifndef PR_LAUNCH_KEEPER_IMPL_H
+#define PR_LAUNCH_KEEPER_IMPL_H
+
+#include "base/buf.h"
+#include "launch/keeper.h"
+#include "launch/oomwatch.h"
+#include "launch/proctree.h"
+#include "launch/wire.h"
+
+#include <sys/types.h>
+#include <time.h>
+
+/* By it the keeper and the runner know descendants again. */
+#define PR_KEEPER_MARKER "PRONY_EXPERIMENT="
+
+#define PR_MS_NS UINT64_C(1000000)
+#define PR_S_NS UINT64_C(1000000000)
+
+/* How long a process without any environment may be one within execve(). */
+#define PR_KEEPER_UNSURE_NS (50 * PR_MS_NS)
+
+static inline uint64_t pr_keeper_clock(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * PR_S_NS + (uint64_t)t.tv_nsec;
+}
+
+/* ---- in the runner ---- */
+
+struct pr_live {
+    uint32_t tag;
+    pid_t pid;    /* 0 until it has started */
+    char *marker; /* PRONY_EXPERIMENT=<id> */
+};
+
+struct pr_keeper {
+    int sock;
+    pid_t pid;     /* the keeper; 0 once it has been waited for */
+    pid_t owner;   /* who may end it: a fork of the runner may not */
+    int subreaper; /* what we were before */
+    bool has_body;
+    bool gone;
+    struct pr_buf out;
+    struct pr_live *live;
+    size_t n_live, cap_live;
+    size_t have; /* bytes of the next event that have arrived */
+    struct pr_child_event event;
+};
+
+/* Waits for the end of a keeper that was told to end or has died, ends it by
+ * force when that takes too long, and kills what it left to us. */
+void pr_keeper_bury(struct pr_keeper *k);
+
+/* ---- in the keeper ---- */
+
+struct pr_exp {
+    uint32_t tag;
+    pid_t pid;
+    char *marker;
+    bool ended;          /* the main child has; its tree may not have */
+    bool killed;         /* by SIGKILL, on the runner's word */
+    bool signalled;      /* on the runner's word */
+    bool orphan_killed;  /* a descendant died of SIGKILL that was not ours */
+    struct pr_pids hit;  /* descendants killed after the end */
+    uint64_t start_ns;   /* monotonic, as the following */
+    uint64_t kill_ns;    /* before this, leftovers may end by themselves */
+    uint64_t give_up_ns; /* after this, what cannot be killed stays */
+    uint64_t sure_ns;
+    uint64_t look_ns, pause_ns; /* when to look next, and the time between */
+    struct pr_child_event event;
+    struct pr_exp *next;
+};
+
+struct pr_keeper_state {
+    int sock, signals;
+    pid_t self, runner;
+    pr_keeper_body *body;
+    void *ctx;
+    struct pr_exp *exps;
+    struct pr_buf in, out;
+    bool broken; /* cannot go on: out of memory, or nonsense received */
+    struct pr_proctree tree;
+    struct pr_pids stuck; /* what could not be killed */
+    struct pr_oomwatch oom;
+    uint64_t oom_ns; /* when it was last looked at */
+};
+
+/* The keeper's life, in the forked child. null_fd is /dev/null. */
+_Noreturn void pr_keeper_live(struct pr_keeper_state *s, int null_fd);
+
+void pr_keeper_tell(struct pr_keeper_state *s, const struct pr_child_event *ev);
+struct pr_exp *pr_keeper_find(struct pr_keeper_state *s, uint32_t tag);
+
+/* Starts what the message says, and tells of it. */
+void pr_keeper_start(struct pr_keeper_state *s, struct pr_wire_msg *m);
+
+/* Forgets it; it is in no list any more. NULL is fine. */
+void pr_exp_free(struct pr_exp *x);
+
+void pr_tree_signal(struct pr_keeper_state *s, struct pr_exp *x, int signo);
+
+/* Waits for all that have died. True when no child at all is left. */
+bool pr_tree_reap(struct pr_keeper_state *s);
+
+/* Kills what ended experiments left, and tells of those of which nothing is
+ * left. childless: there is nothing to look for. */
+void pr_tree_settle(struct pr_keeper_state *s, bool childless);
+
+/* Milliseconds until pr_tree_settle has something to do; -1: not in sight. */
+int pr_tree_timeout(const struct pr_keeper_state *s);
+
+/* Ends every descendant. */
+void pr_tree_kill_all(struct pr_keeper_state *s);
+
+/* ---- between fork and exec ---- */
+
+struct pr_child {
+    const char *path; /* NULL: run the body */
+    const char *const *argv;
+    const char *const *env;
+    const char *cwd; /* NULL: ours */
+    const char *log_path;
+    const char *body_arg;
+};
+
+struct pr_child_failure {
+    int sys_errno;
+    char what[16];
+};
+
+/* The new process, or -1 and why. When it returns, the child has executed its
+ * program, or is about to call the body. */
+pid_t pr_child_start(struct pr_keeper_state *s, const struct pr_child *c,
+                     struct pr_child_failure *ret_why);
+
+/* What the keeper does with signals, and how a child undoes it. */
+void pr_child_ignore_signals(void);
+
+#endif

@@ -1,0 +1,208 @@
+/*
+ * Starting an experiment in the keeper: takes the message apart, finds the
+ * program, starts it and keeps a record of it.
+ */
+#include "base/mem.h"
+#include "launch/keeper_impl.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_PATH "/usr/local/bin:/bin:/usr/bin"
+
+/* Counters older than this are read anew before an experiment starts alone, so
+ * that an old accident elsewhere is not laid at its door. */
+#define OOM_STALE_NS PR_S_NS
+
+struct request {
+    uint32_t tag;
+    struct pr_child child;
+    const char **lists;  /* what argv and env point into */
+    char path[PATH_MAX]; /* where the program was found */
+};
+
+/* Reads a counted list of strings into out, with a NULL after them. */
+static bool get_list(struct pr_wire_msg *m, uint32_t n, const char **out)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!pr_wire_get_str(m, &out[i]) || !out[i])
+            return false;
+    out[n] = NULL;
+    return true;
+}
+
+/* 0, -ENOMEM, or -EBADMSG. The strings stay in the message. */
+static int read_request(struct pr_wire_msg *m, struct request *r)
+{
+    struct pr_child *c = &r->child;
+    uint32_t argc, envc;
+
+    if (!pr_wire_get_u32(m, &r->tag) || !pr_wire_get_str(m, &c->log_path) ||
+        !pr_wire_get_str(m, &c->cwd) || !pr_wire_get_str(m, &c->body_arg) ||
+        !pr_wire_get_u32(m, &argc) || !pr_wire_get_u32(m, &envc) ||
+        !c->log_path || envc < 1 || argc > PR_WIRE_MAX || envc > PR_WIRE_MAX)
+        return -EBADMSG;
+    r->lists = pr_alloc(((size_t)argc + envc + 2) * sizeof(*r->lists));
+    if (!r->lists)
+        return -ENOMEM;
+    c->argv = r->lists;
+    c->env = r->lists + argc + 1;
+    if (!get_list(m, argc, r->lists) || !get_list(m, envc, r->lists + argc + 1))
+        return -EBADMSG;
+    return 0;
+}
+
+static bool runnable(const char *cwd, const char *path)
+{
+    char below[2 * PATH_MAX];
+    struct stat st;
+
+    if (path[0] != '/' && cwd) {
+        snprintf(below, sizeof(below), "%s/%s", cwd, path);
+        path = below;
+    }
+    if (stat(path, &st) < 0)
+        return false;
+    if (!S_ISREG(st.st_mode)) {
+        errno = EACCES;
+        return false;
+    }
+    return access(path, X_OK) == 0;
+}
+
+static const char *search_path(const char *const *env)
+{
+    const char *ours;
+
+    for (; *env; env++)
+        if (!strncmp(*env, "PATH=", 5))
+            return *env + 5;
+    ours = getenv("PATH");
+    return ours ? ours : DEFAULT_PATH;
+}
+
+/* As execvp() would find it; 0 or an errno. */
+static int find_program(struct request *r)
+{
+    const char *name = r->child.argv[0];
+    int why = ENOENT;
+
+    if (strchr(name, '/') || !*name) {
+        r->child.path = name;
+        return 0;
+    }
+    for (const char *at = search_path(r->child.env);; at++) {
+        size_t len = strcspn(at, ":");
+        int n = snprintf(r->path, sizeof(r->path), "%.*s%s%s", (int)len, at,
+                         len ? "/" : "", name);
+
+        if (n > 0 && (size_t)n < sizeof(r->path)) {
+            if (runnable(r->child.cwd, r->path)) {
+                r->child.path = r->path;
+                return 0;
+            }
+            if (errno == EACCES)
+                why = EACCES;
+        }
+        at += len;
+        if (!*at)
+            return why;
+    }
+}
+
+static void tell_failure(struct pr_keeper_state *s, uint32_t tag,
+                         const struct pr_child_failure *f)
+{
+    struct pr_child_event ev;
+
+    memset(&ev, 0, sizeof(ev)); /* all bytes of it travel */
+    ev.kind = PR_CHILD_FAILED;
+    ev.tag = tag;
+    ev.sys_errno = f->sys_errno;
+    memcpy(ev.what, f->what, sizeof(ev.what));
+    pr_keeper_tell(s, &ev);
+}
+
+static struct pr_exp *exp_new(uint32_t tag, const char *marker)
+{
+    struct pr_exp *x = pr_alloc_zeroed(sizeof(*x));
+    size_t bytes = strlen(marker) + 1;
+
+    if (!x)
+        return NULL;
+    x->tag = tag;
+    x->event.tag = tag;
+    x->marker = pr_alloc(bytes);
+    if (!x->marker) {
+        pr_free(x);
+        return NULL;
+    }
+    memcpy(x->marker, marker, bytes);
+    return x;
+}
+
+void pr_exp_free(struct pr_exp *x)
+{
+    if (!x)
+        return;
+    pr_pids_done(&x->hit);
+    pr_free(x->marker);
+    pr_free(x);
+}
+
+static void freshen_oom(struct pr_keeper_state *s, uint64_t now)
+{
+    if (s->exps || now - s->oom_ns < OOM_STALE_NS)
+        return;
+    (void)pr_oomwatch_look(&s->oom);
+    s->oom_ns = now;
+}
+
+static bool launch(struct pr_keeper_state *s, const struct request *r,
+                   struct pr_exp *x, struct pr_child_failure *ret_why)
+{
+    x->start_ns = pr_keeper_clock(CLOCK_MONOTONIC);
+    freshen_oom(s, x->start_ns);
+    x->event.started_ns = pr_keeper_clock(CLOCK_REALTIME);
+    x->start_ns = pr_keeper_clock(CLOCK_MONOTONIC);
+    x->pid = pr_child_start(s, &r->child, ret_why);
+    if (x->pid < 0)
+        return false;
+    x->event.kind = PR_CHILD_STARTED;
+    x->event.pid = x->pid;
+    x->next = s->exps;
+    s->exps = x;
+    pr_keeper_tell(s, &x->event);
+    return true;
+}
+
+void pr_keeper_start(struct pr_keeper_state *s, struct pr_wire_msg *m)
+{
+    struct pr_child_failure why = {.sys_errno = ENOMEM, .what = "memory"};
+    struct request r = {0};
+    struct pr_exp *x = NULL;
+    int rc = read_request(m, &r);
+
+    if (rc == 0)
+        x = exp_new(r.tag, r.child.env[0]);
+    if (rc == -EBADMSG) {
+        s->broken = true;
+    } else if (!x) {
+        tell_failure(s, r.tag, &why);
+    } else {
+        int missing = r.child.argv[0] ? find_program(&r) : 0;
+
+        if (missing)
+            why = (struct pr_child_failure){missing, "exec"};
+        if (missing || !launch(s, &r, x, &why)) {
+            tell_failure(s, r.tag, &why);
+            pr_exp_free(x);
+        }
+    }
+    pr_free(r.lists);
+}

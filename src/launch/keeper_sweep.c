@@ -1,0 +1,144 @@
+/*
+ * When the keeper has died: its children are now ours, because we are a child
+ * subreaper too. Kills those that belong to experiments, and nothing else: we
+ * live in somebody's process, which may have children of its own.
+ */
+#include "launch/keeper_impl.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OURS = 1 << 0, TARGET = 1 << 1 };
+
+/* A keeper that was told to end needs milliseconds. */
+#define PATIENCE_NS (3 * PR_S_NS)
+#define SWEEP_NS (2 * PR_S_NS)
+
+static bool is_main(const struct pr_keeper *k, pid_t pid)
+{
+    for (size_t i = 0; i < k->n_live; i++)
+        if (k->live[i].pid == pid)
+            return true;
+    return false;
+}
+
+static enum pr_proc_has belongs(const struct pr_keeper *k,
+                                const struct pr_proc *p)
+{
+    bool unsure = false;
+
+    if (is_main(k, p->pid) || is_main(k, p->pgrp))
+        return PR_PROC_HAS;
+    for (size_t i = 0; i < k->n_live; i++) {
+        enum pr_proc_has has = pr_proctree_env(p->pid, k->live[i].marker);
+
+        if (has == PR_PROC_HAS)
+            return has;
+        unsure |= has == PR_PROC_UNSURE;
+    }
+    return unsure ? PR_PROC_UNSURE : PR_PROC_HAS_NOT;
+}
+
+static bool mark_targets(const struct pr_keeper *k, struct pr_proctree *t)
+{
+    struct pr_proc *me = pr_proctree_find(t, k->owner);
+    bool unsure = false;
+
+    if (!me)
+        return false;
+    me->marks |= OURS;
+    pr_proctree_spread(t, OURS);
+    me->marks = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        struct pr_proc *p = &t->procs[i];
+        enum pr_proc_has has;
+
+        if (!(p->marks & OURS))
+            continue;
+        has = belongs(k, p);
+        if (has == PR_PROC_HAS)
+            p->marks |= TARGET;
+        unsure |= has == PR_PROC_UNSURE && !p->dead;
+    }
+    pr_proctree_spread(t, TARGET);
+    return unsure;
+}
+
+/* Whether anything was there. The dead count until we have waited for them;
+ * having no environment, they are known by having been hit. */
+static bool kill_targets(const struct pr_proctree *t, struct pr_pids *hit)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < t->n; i++) {
+        const struct pr_proc *p = &t->procs[i];
+        bool target = p->marks & TARGET;
+
+        if (!target && !((p->marks & OURS) && pr_pids_have(hit, p->pid)))
+            continue;
+        any = true;
+        (void)pr_pids_add(hit, p->pid);
+        if (!p->dead)
+            (void)kill(p->pid, SIGKILL);
+        (void)waitpid(p->pid, NULL, WNOHANG); /* fails while not our child */
+    }
+    return any;
+}
+
+static void sweep(const struct pr_keeper *k)
+{
+    uint64_t start = pr_keeper_clock(CLOCK_MONOTONIC), spent = 0;
+    struct pr_proctree t = {0};
+    struct pr_pids hit = {0};
+    bool more = true;
+
+    while (more && spent < SWEEP_NS && pr_proctree_read(&t) == 0) {
+        bool unsure = mark_targets(k, &t);
+
+        more = kill_targets(&t, &hit);
+        more |= unsure && spent < PR_KEEPER_UNSURE_NS;
+        if (more)
+            poll(NULL, 0, 1);
+        spent = pr_keeper_clock(CLOCK_MONOTONIC) - start;
+    }
+    pr_proctree_done(&t);
+    pr_pids_done(&hit);
+}
+
+/* Its exit status, or -1 when somebody else has waited for it. */
+static int wait_for(pid_t pid)
+{
+    uint64_t end = pr_keeper_clock(CLOCK_MONOTONIC) + PATIENCE_NS;
+    bool forced = false;
+    int status;
+
+    for (;;) {
+        pid_t got = waitpid(pid, &status, forced ? 0 : WNOHANG);
+
+        if (got == pid)
+            return status;
+        if (got < 0 && errno != EINTR)
+            return -1;
+        if (!forced && pr_keeper_clock(CLOCK_MONOTONIC) > end) {
+            (void)kill(pid, SIGKILL);
+            forced = true;
+        }
+        if (!forced)
+            poll(NULL, 0, 1);
+    }
+}
+
+void pr_keeper_bury(struct pr_keeper *k)
+{
+    int status;
+
+    if (!k->pid)
+        return;
+    status = wait_for(k->pid);
+    k->pid = 0;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        sweep(k);
+}

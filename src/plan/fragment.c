@@ -1,0 +1,256 @@
+/* Building fragments. */
+#include "plan/fragment.h"
+
+#include <string.h>
+
+static int add_setting(struct pr_scope *s, struct pr_settings *list,
+                       const char *name, size_t len,
+                       const struct pr_value *value,
+                       const struct pr_origin *origin, struct pr_err *err)
+{
+    struct pr_setting *set =
+        pr_setting_new(s->arena, s->names, name, len, value, origin);
+    struct pr_setting **items;
+
+    if (!set)
+        return pr_fail_nomem(err);
+    items = pr_arena_grow(s->arena, list->items, list->count, &list->cap,
+                          sizeof *items);
+    if (!items)
+        return pr_fail_nomem(err);
+    list->items = items;
+    items[list->count++] = set;
+    return PR_OK;
+}
+
+int pr_fragment_param(struct pr_scope *s, struct pr_fragment *f,
+                      const char *name, size_t len,
+                      const struct pr_value *value,
+                      const struct pr_origin *origin, struct pr_err *err)
+{
+    return add_setting(s, &f->params, name, len, value, origin, err);
+}
+
+static struct pr_variable *variable(struct pr_scope *s, struct pr_fragment *f,
+                                    uint32_t name)
+{
+    struct pr_variable *vars;
+
+    for (size_t i = 0; i < f->var_count; i++)
+        if (f->vars[i].name == name)
+            return &f->vars[i];
+    vars = pr_arena_grow(s->arena, f->vars, f->var_count, &f->var_cap,
+                         sizeof *vars);
+    if (!vars)
+        return NULL;
+    f->vars = vars;
+    return &vars[f->var_count++];
+}
+
+int pr_fragment_variable(struct pr_scope *s, struct pr_fragment *f,
+                         const char *name, size_t len,
+                         const struct pr_value *value,
+                         const struct pr_origin *origin, struct pr_err *err)
+{
+    const struct pr_value *values = value;
+    uint32_t id = pr_names_add(s->names, name, len);
+    uint32_t count = 1;
+    struct pr_variable *var;
+
+    if (id == PR_NO_NAME || !(var = variable(s, f, id)))
+        return pr_fail_nomem(err);
+    *var = (struct pr_variable){.name = id, .origin = *origin};
+    if (value->kind == PR_LIST) {
+        values = value->items;
+        count = value->len;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct pr_origin at = *origin;
+        int rc;
+        if (values[i].line && at.line) {
+            at.line = values[i].line;
+            at.col = values[i].col;
+        }
+        rc = add_setting(s, &var->values, name, len, &values[i], &at, err);
+        if (rc)
+            return rc;
+    }
+    return PR_OK;
+}
+
+static int add_map(struct pr_scope *s, struct pr_settings *list,
+                   const struct pr_value *map, const struct pr_origin *origin,
+                   const char *what, struct pr_err *err)
+{
+    if (map->kind != PR_MAP)
+        return pr_fail_at(err, PR_E_CONF, origin->name, map->line, map->col,
+                          "%s of an extension must be a map of names to "
+                          "values, got %s",
+                          what, pr_kind_name(map->kind));
+    for (uint32_t i = 0; i < map->len; i++) {
+        const struct pr_member *m = &map->members[i];
+        struct pr_origin at = *origin;
+        int rc;
+
+        if (at.line) {
+            at.line = m->line;
+            at.col = m->col;
+        }
+        rc = add_setting(s, list, m->key, m->key_len, &m->value, &at, err);
+        if (rc)
+            return rc;
+    }
+    return PR_OK;
+}
+
+static int add_cases(struct pr_scope *s, struct pr_extension *e,
+                     const struct pr_value *cases, struct pr_err *err)
+{
+    if (cases->kind != PR_LIST)
+        return pr_fail_at(err, PR_E_CONF, e->origin.name, cases->line,
+                          cases->col, "cases of an extension must be a list");
+    e->cases = PR_ARENA_ARRAY(s->arena, struct pr_settings, cases->len);
+    if (!e->cases)
+        return pr_fail_nomem(err);
+    e->case_count = cases->len;
+    for (uint32_t i = 0; i < cases->len; i++) {
+        int rc = add_map(s, &e->cases[i], &cases->items[i], &e->origin,
+                         "a case", err);
+        if (rc)
+            return rc;
+    }
+    return PR_OK;
+}
+
+static int add_condition(struct pr_scope *s, struct pr_extension *e,
+                         const struct pr_value *condition, struct pr_err *err)
+{
+    struct pr_query **queries;
+    int rc;
+
+    e->condition = condition;
+    queries = pr_arena_grow(s->arena, s->queries, s->query_count,
+                            &s->query_cap, sizeof *queries);
+    if (!queries)
+        return pr_fail_nomem(err);
+    s->queries = queries;
+    rc = pr_query_new(condition, e->origin.name, &e->when, err);
+    if (rc)
+        return rc;
+    queries[s->query_count++] = e->when;
+    return PR_OK;
+}
+
+/* In a peer's file users may have left notes. */
+static int unknown_key(struct pr_scope *s, const struct pr_fragment *f,
+                       const struct pr_extension *e, const struct pr_member *m,
+                       struct pr_err *err)
+{
+    static const char known[] = "an extension has the keys condition, "
+                                "parameters and cases";
+    struct pr_origin at = {e->origin.kind, e->origin.name, m->line, m->col};
+    char where[256];
+
+    pr_origin_text(&at, where);
+    if (!f->peer) {
+        pr_fail(err, PR_E_CONF, where, "unknown key '%s' in an extension",
+                m->key);
+        return pr_hint(err, "%s", known);
+    }
+    if (!pr_warn(&s->warnings, where, known,
+                 "unknown key '%s' in an extension, ignored", m->key))
+        return pr_fail_nomem(err);
+    return PR_OK;
+}
+
+static int fill_extension(struct pr_scope *s, const struct pr_fragment *f,
+                          struct pr_extension *e, const struct pr_value *value,
+                          struct pr_err *err)
+{
+    const struct pr_value *condition = pr_get(value, "condition");
+    const struct pr_value *params = pr_get(value, "parameters");
+    const struct pr_value *cases = pr_get(value, "cases");
+    int rc;
+
+    for (uint32_t i = 0; i < value->len; i++) {
+        const struct pr_member *m = &value->members[i];
+        if (&m->value == condition || &m->value == params ||
+            &m->value == cases)
+            continue;
+        rc = unknown_key(s, f, e, m, err);
+        if (rc)
+            return rc;
+    }
+    rc = add_condition(s, e, condition, err);
+    if (!rc && params)
+        rc = add_map(s, &e->params, params, &e->origin, "parameters", err);
+    if (!rc && cases)
+        rc = add_cases(s, e, cases, err);
+    return rc;
+}
+
+int pr_fragment_extension(struct pr_scope *s, struct pr_fragment *f,
+                          const struct pr_value *value,
+                          const struct pr_origin *origin, struct pr_err *err)
+{
+    struct pr_extension *exts;
+    int rc;
+
+    if (value->kind != PR_MAP)
+        return pr_fail_at(err, PR_E_CONF, origin->name, value->line,
+                          value->col, "an extension must be a map, got %s",
+                          pr_kind_name(value->kind));
+    exts = pr_arena_grow(s->arena, f->exts, f->ext_count, &f->ext_cap,
+                         sizeof *exts);
+    if (!exts)
+        return pr_fail_nomem(err);
+    f->exts = exts;
+    exts[f->ext_count] = (struct pr_extension){.origin = *origin};
+    rc = fill_extension(s, f, &exts[f->ext_count], value, err);
+    if (!rc)
+        f->ext_count++;
+    return rc;
+}
+
+struct pr_decl *pr_scope_decl(struct pr_scope *s, uint32_t name)
+{
+    if (name >= s->decl_cap) {
+        size_t cap = s->decl_cap ? s->decl_cap : 256;
+        struct pr_decl **decls;
+
+        while (cap <= name)
+            cap *= 2;
+        decls = PR_ARENA_ARRAY(s->arena, struct pr_decl *, cap);
+        if (!decls)
+            return NULL;
+        if (s->decl_cap)
+            memcpy(decls, s->decls, s->decl_cap * sizeof *decls);
+        s->decls = decls;
+        s->decl_cap = cap;
+    }
+    if (!s->decls[name])
+        s->decls[name] = PR_ARENA_NEW(s->arena, struct pr_decl);
+    return s->decls[name];
+}
+
+bool pr_scope_keep_regex(struct pr_scope *s, struct pr_regex *re)
+{
+    struct pr_regex **all = pr_arena_grow(s->arena, s->regexes, s->regex_count,
+                                          &s->regex_cap, sizeof *all);
+
+    if (!all)
+        return false;
+    s->regexes = all;
+    all[s->regex_count++] = re;
+    return true;
+}
+
+void pr_scope_done(struct pr_scope *s)
+{
+    for (size_t i = 0; i < s->query_count; i++)
+        pr_query_free(s->queries[i]);
+    for (size_t i = 0; i < s->regex_count; i++)
+        pr_regex_free(s->regexes[i]);
+    pr_names_free(s->names);
+    pr_arena_free(s->arena);
+}

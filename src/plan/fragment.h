@@ -1,0 +1,88 @@
+/*
+ * What one source says: parameters, variables and extensions, as read, before
+ * anything is merged. Every reader of a config (from_*.c) and every
+ * command-line option makes fragments; spec.c lays them one over another.
+ */
+#ifndef PR_PLAN_FRAGMENT_H
+#define PR_PLAN_FRAGMENT_H
+
+#include "conf/decl.h"
+#include "conf/params.h"
+#include "conf/query.h"
+#include "plan/warn.h"
+
+/* A growing list of settings. */
+struct pr_settings {
+    struct pr_setting **items;
+    size_t count, cap;
+};
+
+struct pr_variable {
+    uint32_t name;
+    struct pr_origin origin;
+    struct pr_settings values;
+};
+
+struct pr_extension {
+    const struct pr_value *condition;
+    struct pr_query *when;
+    struct pr_origin origin;
+    struct pr_settings params;
+    struct pr_settings *cases;
+    size_t case_count;
+};
+
+struct pr_fragment {
+    const char *name; /* of the group of experiments; NULL: none */
+    const char *file; /* "" for the command line */
+    bool peer; /* a foreign file: unknown names are warned of, not refused */
+    struct pr_settings params;
+    struct pr_variable *vars;
+    size_t var_count, var_cap;
+    struct pr_extension *exts;
+    size_t ext_count, ext_cap;
+};
+
+/* What all readers share; it belongs to the plan. */
+struct pr_scope {
+    struct pr_arena *arena;
+    struct pr_names *names;
+    struct pr_warnings warnings;
+    struct pr_decl **decls; /* by name; NULL: nothing declared */
+    size_t decl_cap;
+    struct pr_query **queries; /* to free */
+    size_t query_count, query_cap;
+    struct pr_regex **regexes; /* to free */
+    size_t regex_count, regex_cap;
+};
+
+/* Adds a parameter. Dotted names are the caller's to build. */
+int pr_fragment_param(struct pr_scope *s, struct pr_fragment *f,
+                      const char *name, size_t len,
+                      const struct pr_value *value,
+                      const struct pr_origin *origin,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* Adds a variable; a value that is no list is a list of one. A variable of
+ * the same name is replaced. */
+int pr_fragment_variable(struct pr_scope *s, struct pr_fragment *f,
+                         const char *name, size_t len,
+                         const struct pr_value *value,
+                         const struct pr_origin *origin,
+                         struct pr_err *err) PR_MUST_CHECK;
+
+/* Adds an extension: a map with condition, parameters and cases. */
+int pr_fragment_extension(struct pr_scope *s, struct pr_fragment *f,
+                          const struct pr_value *value,
+                          const struct pr_origin *origin,
+                          struct pr_err *err) PR_MUST_CHECK;
+
+/* The declaration of a name, made on first use; NULL: out of memory. */
+struct pr_decl *pr_scope_decl(struct pr_scope *s, uint32_t name);
+
+/* Keeps a compiled pattern until the plan is freed. */
+bool pr_scope_keep_regex(struct pr_scope *s, struct pr_regex *re);
+
+void pr_scope_done(struct pr_scope *s);
+
+#endif

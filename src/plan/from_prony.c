@@ -1,0 +1,197 @@
+/*
+ * Prony's own configs. Either flat or nested parameters,
+ *     exp.command: [sleep, "0.1"]        exp: {command: [sleep, "0.1"]}
+ * or groups of experiments,
+ *     parameters: {…}                    shared by all groups; optional, as
+ *     experiments:                       are variables and extensions
+ *       - name: warm
+ *         parameters: {…}
+ *         variables: {exp.replica_batch: [16, 32]}
+ *         extensions: [{condition: {…}, parameters: {…}, cases: […]}]
+ * A map inside parameters nests names; unknown keys are errors.
+ */
+#include "plan/source.h"
+
+#include "base/nearest.h"
+
+#include <string.h>
+
+struct reader {
+    struct pr_scope *scope;
+    const char *path;
+    enum pr_origin_kind origin;
+    struct pr_err *err;
+};
+
+static struct pr_origin place(const struct reader *r, enum pr_origin_kind kind,
+                              const struct pr_member *m)
+{
+    return (struct pr_origin){kind, r->path, m->line, m->col};
+}
+
+static int read_params(struct reader *r, struct pr_fragment *f,
+                       const char *prefix, const struct pr_value *map)
+{
+    for (uint32_t i = 0; i < map->len; i++) {
+        const struct pr_member *m = &map->members[i];
+        struct pr_origin at = place(r, r->origin, m);
+        const char *name =
+            *prefix ? pr_arena_printf(r->scope->arena, "%s.%s", prefix, m->key)
+                    : m->key;
+        int rc;
+
+        if (!name)
+            return pr_fail_nomem(r->err);
+        if (m->value.kind == PR_MAP)
+            rc = read_params(r, f, name, &m->value);
+        else
+            rc = pr_fragment_param(r->scope, f, name, strlen(name), &m->value,
+                                   &at, r->err);
+        if (rc)
+            return rc;
+    }
+    return PR_OK;
+}
+
+static int read_variables(struct reader *r, struct pr_fragment *f,
+                          const struct pr_value *map)
+{
+    for (uint32_t i = 0; i < map->len; i++) {
+        const struct pr_member *m = &map->members[i];
+        struct pr_origin at = place(r, PR_FROM_VARIABLE, m);
+        int rc = pr_fragment_variable(r->scope, f, m->key, m->key_len,
+                                      &m->value, &at, r->err);
+        if (rc)
+            return rc;
+    }
+    return PR_OK;
+}
+
+static int read_extensions(struct reader *r, struct pr_fragment *f,
+                           const struct pr_value *list)
+{
+    for (uint32_t i = 0; i < list->len; i++) {
+        const struct pr_value *v = &list->items[i];
+        struct pr_origin at = {PR_FROM_EXTENSION, r->path, v->line, v->col};
+        int rc = pr_fragment_extension(r->scope, f, v, &at, r->err);
+        if (rc)
+            return rc;
+    }
+    return PR_OK;
+}
+
+static int wrong_kind(struct reader *r, const struct pr_member *m,
+                      enum pr_kind wanted)
+{
+    return pr_fail_at(r->err, PR_E_CONF, r->path, m->value.line, m->value.col,
+                      "'%s' must be %s, got %s", m->key, pr_kind_name(wanted),
+                      pr_kind_name(m->value.kind));
+}
+
+static int unknown_key(struct reader *r, const struct pr_member *m,
+                       const char *const *known)
+{
+    struct pr_nearest near;
+
+    pr_fail_at(r->err, PR_E_CONF, r->path, m->line, m->col,
+               "unknown key '%s'", m->key);
+    pr_nearest_init(&near, m->key);
+    for (; *known; known++)
+        pr_nearest_offer(&near, *known);
+    if (near.best)
+        return pr_hint(r->err, "did you mean '%s'?", near.best);
+    return pr_hint(r->err, "a group of experiments has the keys name, "
+                           "parameters, variables and extensions");
+}
+
+/* One key of a group, or of the top where it is shared by all groups. */
+static int read_key(struct reader *r, struct pr_fragment *f,
+                    const struct pr_member *m, bool top)
+{
+    static const char *const in_group[] = {"name", "parameters", "variables",
+                                           "extensions", NULL};
+    static const char *const at_top[] = {"experiments", "parameters",
+                                         "variables", "extensions", NULL};
+    bool exts = strcmp(m->key, "extensions") == 0;
+    bool params = strcmp(m->key, "parameters") == 0;
+    bool vars = strcmp(m->key, "variables") == 0;
+
+    if (!top && strcmp(m->key, "name") == 0) {
+        if (m->value.kind != PR_STR)
+            return wrong_kind(r, m, PR_STR);
+        f->name = m->value.s;
+        return PR_OK;
+    }
+    if (!exts && !params && !vars)
+        return unknown_key(r, m, top ? at_top : in_group);
+    if (m->value.kind != (exts ? PR_LIST : PR_MAP))
+        return wrong_kind(r, m, exts ? PR_LIST : PR_MAP);
+    if (params)
+        return read_params(r, f, "", &m->value);
+    return vars ? read_variables(r, f, &m->value)
+                : read_extensions(r, f, &m->value);
+}
+
+static int read_group(struct reader *r, const struct pr_value *root,
+                      const struct pr_value *group, struct pr_fragment *f)
+{
+    int rc = PR_OK;
+
+    if (group->kind != PR_MAP)
+        return pr_fail_at(r->err, PR_E_CONF, r->path, group->line, group->col,
+                          "a group of experiments must be a map, got %s",
+                          pr_kind_name(group->kind));
+    f->file = r->path;
+    for (uint32_t i = 0; i < root->len && !rc; i++)
+        if (strcmp(root->members[i].key, "experiments") != 0)
+            rc = read_key(r, f, &root->members[i], true);
+    for (uint32_t i = 0; i < group->len && !rc; i++)
+        rc = read_key(r, f, &group->members[i], false);
+    return rc;
+}
+
+static int read_groups(struct reader *r, const struct pr_value *root,
+                       const struct pr_value *groups, struct pr_fragment **ret,
+                       size_t *ret_count)
+{
+    struct pr_fragment *f;
+
+    if (groups->kind != PR_LIST || !groups->len)
+        return pr_fail_at(r->err, PR_E_CONF, r->path, groups->line,
+                          groups->col,
+                          "'experiments' must be a list of groups");
+    f = PR_ARENA_ARRAY(r->scope->arena, struct pr_fragment, groups->len);
+    if (!f)
+        return pr_fail_nomem(r->err);
+    for (uint32_t i = 0; i < groups->len; i++) {
+        int rc = read_group(r, root, &groups->items[i], &f[i]);
+        if (rc)
+            return rc;
+    }
+    *ret = f;
+    *ret_count = groups->len;
+    return PR_OK;
+}
+
+int pr_from_prony(struct pr_scope *s, const struct pr_source *src,
+                  enum pr_origin_kind origin, struct pr_fragment **ret,
+                  size_t *ret_count, struct pr_err *err)
+{
+    struct reader r = {s, src->path, origin, err};
+    const struct pr_value *groups = pr_get(&src->root, "experiments");
+    struct pr_fragment *f;
+    int rc;
+
+    if (groups)
+        return read_groups(&r, &src->root, groups, ret, ret_count);
+    f = PR_ARENA_NEW(s->arena, struct pr_fragment);
+    if (!f)
+        return pr_fail_nomem(err);
+    f->file = src->path;
+    rc = read_params(&r, f, "", &src->root);
+    if (rc)
+        return rc;
+    *ret = f;
+    *ret_count = 1;
+    return PR_OK;
+}

@@ -1,0 +1,242 @@
+/* Telling whose config a file is, from its content alone. */
+#include "plan/source.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "conf/yaml.h"
+
+#include <string.h>
+
+enum { MAX_CONFIG = 64 << 20 };
+
+const char *pr_source_kind_words(enum pr_source_kind kind)
+{
+    static const char *const words[] = {
+#define X(name, text) text,
+        PR_SOURCE_KINDS(X)
+#undef X
+    };
+    return words[kind];
+}
+
+static bool has(const struct pr_value *map, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (pr_get(map, *keys))
+            return true;
+    return false;
+}
+
+static bool has_map(const struct pr_value *map, const char *const *keys)
+{
+    for (; *keys; keys++) {
+        const struct pr_value *v = pr_get(map, *keys);
+        if (v && v->kind == PR_MAP)
+            return true;
+    }
+    return false;
+}
+
+static bool like_plan(const struct pr_value *root)
+{
+    const struct pr_value *schema = pr_get(root, "schema");
+
+    return schema && schema->kind == PR_STR &&
+           strncmp(schema->s, "prony.plan/", 11) == 0;
+}
+
+static bool like_dlbs(const struct pr_value *root)
+{
+    static const char *const keys[] = {"parameters", "variables", "extensions",
+                                       NULL};
+
+    return has(root, keys) && !pr_get(root, "experiments");
+}
+
+static bool like_dlio(const struct pr_value *root)
+{
+    static const char *const keys[] = {"dataset",     "reader",   "workflow",
+                                       "data_loader", "checkpoint", NULL};
+    const struct pr_value *tree = pr_get(root, "workload");
+
+    return has_map(root, keys) || (tree && has_map(tree, keys));
+}
+
+static bool is_job(const struct pr_value *v)
+{
+    return pr_get(v, "experiment") && pr_get(v, "arguments");
+}
+
+static bool like_milarun(const struct pr_value *root)
+{
+    static const char *const lists[] = {"jobs", "tests", NULL};
+
+    if (root->kind == PR_LIST)
+        return root->len && is_job(&root->items[0]);
+    for (size_t i = 0; lists[i]; i++) {
+        const struct pr_value *v = pr_get(root, lists[i]);
+        if (v && (v->kind == PR_LIST || v->kind == PR_MAP))
+            return true;
+    }
+    for (uint32_t i = 0; root->kind == PR_MAP && i < root->len; i++)
+        if (is_job(&root->members[i].value))
+            return true;
+    return false;
+}
+
+/* Whether key is the section, or the first words of its dotted name. */
+static bool begins(const char *section, const char *key)
+{
+    size_t n = strlen(key);
+
+    return n && strncmp(section, key, n) == 0 &&
+           (section[n] == '\0' || section[n] == '.');
+}
+
+/* Flat dotted names, or sections of our own tables. */
+static bool like_prony(const struct pr_value *root)
+{
+    if (root->kind != PR_MAP || !root->len)
+        return false;
+    if (pr_get(root, "experiments"))
+        return true;
+    for (uint32_t i = 0; i < root->len; i++) {
+        const char *key = root->members[i].key;
+        const struct pr_opt_section *const *s = pr_opt_sections();
+
+        if (strchr(key, '.'))
+            continue;
+        while (*s && !begins((*s)->name, key))
+            s++;
+        if (!*s)
+            return false;
+    }
+    return true;
+}
+
+/* A shell file is never parsed as YAML: look for its assignments. */
+static bool like_lambda(const char *text)
+{
+    static const char words[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        size_t n;
+
+        line += *line == '\n';
+        n = strspn(line, words);
+        if (strncmp(line, "NUM_GPU=", 8) == 0 ||
+            (n > 7 && strncmp(line + n - 7, "_PARAMS=(", 9) == 0))
+            return true;
+    }
+    return false;
+}
+
+static int recognise(struct pr_source *src, struct pr_err *err)
+{
+    static const struct {
+        bool (*like)(const struct pr_value *root);
+        enum pr_source_kind kind;
+    } rows[] = {
+        {like_plan, PR_SOURCE_PLAN},       {like_dlbs, PR_SOURCE_DLBS},
+        {like_prony, PR_SOURCE_PRONY},     {like_dlio, PR_SOURCE_DLIO},
+        {like_milarun, PR_SOURCE_MILARUN},
+    };
+
+    int found = 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!rows[i].like(&src->root))
+            continue;
+        if (found++)
+            return pr_fail(err, PR_E_CONF, src->path,
+                           "could be %s as well as %s",
+                           pr_source_kind_words(src->kind),
+                           pr_source_kind_words(rows[i].kind));
+        src->kind = rows[i].kind;
+        if (src->kind == PR_SOURCE_PLAN)
+            break; /* it says so itself */
+    }
+    if (found)
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, src->path,
+            "cannot tell what kind of config this is");
+    return pr_hint(
+        err, "looked for 'experiments' or dotted names (Prony), 'parameters', "
+             "'variables' or 'extensions' (DLBS), 'dataset', 'reader' or "
+             "'workflow' (DLIO), jobs with 'experiment' and 'arguments' "
+             "(milarun), NUM_GPU= (Lambda)");
+}
+
+int pr_source_parse(const char *text, size_t len, const char *name,
+                    struct pr_arena *a, struct pr_source *ret,
+                    struct pr_err *err)
+{
+    const char *first = text + strspn(text, " \t\r\n");
+    struct pr_source src = {.path = name};
+    int rc;
+
+    if (like_lambda(text)) {
+        src.kind = PR_SOURCE_LAMBDA;
+        *ret = src;
+        return PR_OK;
+    }
+    if (*first == '{' || *first == '[') {
+        struct pr_json_in in = {.text = text, .len = len, .name = name};
+        struct pr_err json_err;
+
+        rc = pr_json_read(&in, a, &src.root, NULL, &json_err);
+        /* YAML's flow style starts the same way; JSON's error is the one to
+         * show when both refuse. */
+        if (rc == PR_E_FORMAT)
+            rc = pr_yaml_read(text, len, name, a, &src.root, NULL);
+        if (rc == PR_E_NOMEM)
+            pr_fail_nomem(&json_err);
+        if (rc && err)
+            *err = json_err;
+    } else {
+        rc = pr_yaml_read(text, len, name, a, &src.root, err);
+    }
+    if (rc == PR_E_FORMAT) {
+        /* Malformed text of a config is a bad configuration, not bad data. */
+        if (err)
+            err->code = PR_E_CONF;
+        return PR_E_CONF;
+    }
+    if (!rc)
+        rc = recognise(&src, err);
+    if (!rc)
+        *ret = src;
+    return rc;
+}
+
+int pr_source_read(const char *path, struct pr_arena *a, struct pr_source *ret,
+                   struct pr_err *err)
+{
+    const char *text;
+    size_t len;
+    int rc = pr_file_read(path, MAX_CONFIG, a, &text, &len, err);
+
+    return rc ? rc : pr_source_parse(text, len, path, a, ret, err);
+}
+
+int pr_source_fragments(struct pr_scope *s, const struct pr_source *src,
+                        enum pr_origin_kind origin, struct pr_fragment **ret,
+                        size_t *ret_count, struct pr_err *err)
+{
+    switch (src->kind) {
+    case PR_SOURCE_DLBS:
+        return pr_from_dlbs(s, src, origin, ret, ret_count, err);
+    case PR_SOURCE_PRONY:
+        return pr_from_prony(s, src, origin, ret, ret_count, err);
+    case PR_SOURCE_PLAN:
+        pr_fail(err, PR_E_CONF, src->path,
+                "is a finished plan, not a config to build one from");
+        return pr_hint(err, "give it to 'prony run' alone, without parameters");
+    default:
+        pr_fail(err, PR_E_UNAVAIL, src->path,
+                "is %s, which this version does not read yet",
+                pr_source_kind_words(src->kind));
+        return pr_hint(err, "this version reads Prony's own and DLBS configs");
+    }
+}

@@ -1,0 +1,466 @@
+/*
+ * Building a plan: the sources of parameters laid one over another, weakest
+ * first, for each group of experiments.
+ */
+#include "plan/spec.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "conf/override.h"
+#include "plan/source.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct pr_plan *pr_plan_new(const struct pr_plan_opts *opts)
+{
+    struct pr_plan *p = pr_alloc_zeroed(sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->opts = *opts;
+    if (!p->opts.repeat)
+        p->opts.repeat = 1;
+    p->cli.file = p->cli_vars.file = "";
+    p->scope.arena = pr_arena_new(65536);
+    p->scope.names = pr_names_new();
+    p->scope.warnings.arena = p->scope.arena;
+    if (!p->scope.arena || !p->scope.names) {
+        pr_plan_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void pr_plan_free(struct pr_plan *p)
+{
+    if (!p)
+        return;
+    pr_scope_done(&p->scope);
+    pr_free(p);
+}
+
+const struct pr_warning *pr_plan_warnings(const struct pr_plan *p)
+{
+    return p->scope.warnings.first;
+}
+
+const struct pr_names *pr_plan_names(const struct pr_plan *p)
+{
+    return p->scope.names;
+}
+
+static int add_source(struct pr_plan *p, const char *path,
+                      enum pr_origin_kind origin, struct pr_fragment **list,
+                      size_t *count, size_t *cap, struct pr_err *err)
+{
+    struct pr_source src;
+    struct pr_fragment *frags = NULL;
+    size_t n = 0;
+    const char *copy = pr_arena_str(p->scope.arena, path);
+    int rc;
+
+    if (!copy)
+        return pr_fail_nomem(err);
+    rc = pr_source_read(copy, p->scope.arena, &src, err);
+    if (!rc)
+        rc = pr_source_fragments(&p->scope, &src, origin, &frags, &n, err);
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct pr_fragment *grown = pr_arena_grow(
+            p->scope.arena, *list, *count, cap, sizeof **list);
+        if (!grown)
+            return pr_fail_nomem(err);
+        *list = grown;
+        grown[(*count)++] = frags[i];
+    }
+    return rc;
+}
+
+int pr_plan_target(struct pr_plan *p, const char *path, struct pr_err *err)
+{
+    return add_source(p, path, PR_FROM_TARGET, &p->targets, &p->target_count,
+                      &p->target_cap, err);
+}
+
+int pr_plan_config(struct pr_plan *p, const char *path, struct pr_err *err)
+{
+    return add_source(p, path, PR_FROM_CONFIG, &p->configs, &p->config_count,
+                      &p->config_cap, err);
+}
+
+/* Lays a setting over what is there. Settings are shared by groups, so the
+ * one that remembers what it replaced is a copy. */
+static int lay(struct pr_plan *p, struct pr_params *params,
+               const struct pr_setting *set, struct pr_err *err)
+{
+    struct pr_setting *copy;
+
+    if (!pr_params_reserve(params, p->scope.arena,
+                           pr_names_count(p->scope.names)))
+        return pr_fail_nomem(err);
+    if (params->slot[set->name]) {
+        copy = PR_ARENA_NEW(p->scope.arena, struct pr_setting);
+        if (!copy)
+            return pr_fail_nomem(err);
+        *copy = *set;
+        copy->under = params->slot[set->name];
+        set = copy;
+    }
+    pr_params_set(params, set);
+    return PR_OK;
+}
+
+static int lay_all(struct pr_plan *p, struct pr_params *params,
+                   const struct pr_settings *list, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; i < list->count && !rc; i++)
+        rc = lay(p, params, list->items[i], err);
+    return rc;
+}
+
+static bool has_gpu(void)
+{
+    return access("/dev/nvidia0", F_OK) == 0 || access("/dev/kfd", F_OK) == 0;
+}
+
+struct pr_value pr_plan_default(const char *name, const struct pr_opt *opt)
+{
+    if (strcmp(name, "exp.gpus") == 0 && has_gpu())
+        return pr_str("0");
+    return pr_opt_default(opt);
+}
+
+static int lay_default(struct pr_plan *p, struct pr_params *params,
+                       const char *name, const struct pr_opt *opt,
+                       struct pr_err *err)
+{
+    struct pr_origin at = {PR_FROM_DEFAULT, "", 0, 0};
+    struct pr_value v = pr_plan_default(name, opt);
+    struct pr_setting *set = pr_setting_new(p->scope.arena, p->scope.names,
+                                            name, strlen(name), &v, &at);
+
+    return set ? lay(p, params, set, err) : pr_fail_nomem(err);
+}
+
+static int lay_defaults(struct pr_plan *p, struct pr_params *params,
+                        struct pr_err *err)
+{
+    const struct pr_opt_section *const *s = pr_opt_sections();
+
+    for (; *s; s++) {
+        for (size_t i = 0; i < (*s)->count; i++) {
+            const struct pr_opt *o = &(*s)->opts[i];
+            char name[128];
+            int rc;
+
+            if (o->flags & PR_OPT_PREFIX)
+                continue;
+            snprintf(name, sizeof name, "%s.%s", (*s)->name, o->name);
+            rc = lay_default(p, params, name, o, err);
+            if (rc)
+                return rc;
+        }
+    }
+    return PR_OK;
+}
+
+/* PRONY_EXP_MODEL for exp.model. False when it does not fit. */
+static bool env_name(const char *name, char out[static 160])
+{
+    size_t n = (size_t)snprintf(out, 160, "PRONY_%s", name);
+
+    if (n >= 160)
+        return false;
+    for (char *c = out + 6; *c; c++)
+        *c = *c == '.' || *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+    return true;
+}
+
+static int lay_env(struct pr_plan *p, struct pr_params *params, uint32_t name,
+                   struct pr_err *err)
+{
+    const char *text = pr_names_text(p->scope.names, name);
+    struct pr_origin at = {PR_FROM_ENVIRONMENT, NULL, 0, 0};
+    struct pr_json_in in = {0};
+    struct pr_setting *set;
+    struct pr_value v;
+    char env[160];
+    int rc;
+
+    if (!env_name(text, env) || !(in.text = getenv(env)))
+        return PR_OK;
+    in.len = strlen(in.text);
+    in.name = env;
+    rc = pr_json_read(&in, p->scope.arena, &v, NULL, NULL);
+    if (rc == PR_E_NOMEM)
+        return pr_fail_nomem(err);
+    if (rc) {
+        const char *copy = pr_arena_copy(p->scope.arena, in.text, in.len);
+        if (!copy)
+            return pr_fail_nomem(err);
+        v = pr_strn(copy, in.len);
+    }
+    at.name = pr_arena_str(p->scope.arena, env);
+    set = pr_setting_new(p->scope.arena, p->scope.names, text, strlen(text),
+                         &v, &at);
+    return set && at.name ? lay(p, params, set, err) : pr_fail_nomem(err);
+}
+
+/* The environment can set what is a parameter already, by table or source. */
+static int lay_environment(struct pr_plan *p, struct pr_params *params,
+                           struct pr_err *err)
+{
+    uint32_t count = params->count;
+    int rc = PR_OK;
+
+    for (uint32_t i = 0; i < count && !rc; i++)
+        rc = lay_env(p, params, params->order[i], err);
+    return rc;
+}
+
+static int lay_cli(struct pr_plan *p, struct pr_params *params,
+                   struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; i < p->cli.params.count && !rc; i++) {
+        const struct pr_setting *set = p->cli.params.items[i];
+        if (p->cli_ops[i] == PR_OVERRIDE_DELETE)
+            pr_params_unset(params, set->name);
+        else
+            rc = lay(p, params, set, err);
+    }
+    return rc;
+}
+
+static int merge_vars(struct pr_plan *p, struct pr_group *g, size_t *cap,
+                      const struct pr_fragment *f, struct pr_err *err)
+{
+    for (size_t i = 0; i < f->var_count; i++) {
+        struct pr_variable *vars;
+        size_t j = 0;
+
+        while (j < g->var_count && g->vars[j].name != f->vars[i].name)
+            j++;
+        if (j == g->var_count) {
+            vars = pr_arena_grow(p->scope.arena, g->vars, j, cap,
+                                 sizeof *vars);
+            if (!vars)
+                return pr_fail_nomem(err);
+            g->vars = vars;
+            g->var_count++;
+        }
+        g->vars[j] = f->vars[i];
+    }
+    return PR_OK;
+}
+
+static int merge_exts(struct pr_plan *p, struct pr_group *g, size_t *cap,
+                      const struct pr_fragment *f, struct pr_err *err)
+{
+    for (size_t i = 0; i < f->ext_count; i++) {
+        struct pr_extension *exts = pr_arena_grow(
+            p->scope.arena, g->exts, g->ext_count, cap, sizeof *exts);
+        if (!exts)
+            return pr_fail_nomem(err);
+        g->exts = exts;
+        exts[g->ext_count++] = f->exts[i];
+    }
+    return PR_OK;
+}
+
+/* Variables named by sys.plan_builder.var_order come first, in its order. */
+static void order_vars(struct pr_plan *p, struct pr_group *g)
+{
+    uint32_t id = pr_names_find(p->scope.names, "sys.plan_builder.var_order",
+                                26);
+    const struct pr_setting *set =
+        id == PR_NO_NAME ? NULL : pr_params_get(&g->params, id);
+    size_t placed = 0;
+
+    if (!set || set->value.kind != PR_LIST)
+        return;
+    for (uint32_t i = 0; i < set->value.len; i++) {
+        const struct pr_value *item = &set->value.items[i];
+        for (size_t j = placed; item->kind == PR_STR && j < g->var_count;
+             j++) {
+            struct pr_variable var = g->vars[j];
+            if (strcmp(pr_names_text(p->scope.names, var.name), item->s) != 0)
+                continue;
+            memmove(&g->vars[placed + 1], &g->vars[placed],
+                    (j - placed) * sizeof var);
+            g->vars[placed++] = var;
+            break;
+        }
+    }
+}
+
+static int lay_group_name(struct pr_plan *p, struct pr_group *g,
+                          struct pr_err *err)
+{
+    struct pr_origin at = {PR_FROM_TARGET, "", 0, 0};
+    struct pr_value v = pr_str(g->name);
+    struct pr_setting *set = pr_setting_new(p->scope.arena, p->scope.names,
+                                            "exp.name", 8, &v, &at);
+
+    return set ? lay(p, &g->params, set, err) : pr_fail_nomem(err);
+}
+
+static int merge_sweep(struct pr_plan *p, struct pr_group *g,
+                       const struct pr_fragment *target, struct pr_err *err)
+{
+    size_t var_cap = 0, ext_cap = 0;
+    int rc = PR_OK;
+
+    if (target) {
+        rc = merge_vars(p, g, &var_cap, target, err);
+        if (!rc)
+            rc = merge_exts(p, g, &ext_cap, target, err);
+    }
+    for (size_t i = 0; i < p->config_count && !rc; i++) {
+        rc = merge_vars(p, g, &var_cap, &p->configs[i], err);
+        if (!rc)
+            rc = merge_exts(p, g, &ext_cap, &p->configs[i], err);
+    }
+    if (!rc)
+        rc = merge_vars(p, g, &var_cap, &p->cli_vars, err);
+    if (!rc)
+        rc = merge_exts(p, g, &ext_cap, &p->cli_vars, err);
+    return rc;
+}
+
+/* Weakest first: CLI.md, "Setting parameters". */
+static int build_group(struct pr_plan *p, const struct pr_fragment *target,
+                       struct pr_group *g, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    g->name = target ? target->name : NULL;
+    if (!p->opts.no_defaults)
+        rc = lay_defaults(p, &g->params, err);
+    if (!rc && g->name)
+        rc = lay_group_name(p, g, err);
+    if (!rc && target)
+        rc = lay_all(p, &g->params, &target->params, err);
+    for (size_t i = 0; i < p->config_count && !rc; i++)
+        rc = lay_all(p, &g->params, &p->configs[i].params, err);
+    if (!rc)
+        rc = lay_environment(p, &g->params, err);
+    if (!rc)
+        rc = lay_cli(p, &g->params, err);
+    if (!rc)
+        rc = merge_sweep(p, g, target, err);
+    if (!rc)
+        order_vars(p, g);
+    return rc;
+}
+
+static int warn_beaten(struct pr_plan *p, const struct pr_group *g,
+                       struct pr_err *err)
+{
+    for (size_t i = 0; i < p->cli.params.count; i++) {
+        const struct pr_setting *set = p->cli.params.items[i];
+        const char *name = pr_names_text(p->scope.names, set->name);
+        char where[256], remedy[160];
+
+        for (size_t j = 0; j < g->var_count; j++) {
+            if (g->vars[j].name != set->name)
+                continue;
+            snprintf(remedy, sizeof remedy, "use -V %.60s='[…]' instead",
+                     name);
+            if (!pr_warn(&p->scope.warnings,
+                         pr_origin_text(&set->origin, where), remedy,
+                         "'%s' is a variable too, whose values win", name))
+                return pr_fail_nomem(err);
+        }
+    }
+    return PR_OK;
+}
+
+/* Room for every name in every set, and the rows of the option tables. */
+static int settle(struct pr_plan *p, struct pr_err *err)
+{
+    uint32_t n;
+
+    p->id_name = pr_names_add(p->scope.names, "exp.id", 6);
+    p->name_name = pr_names_add(p->scope.names, "exp.name", 8);
+    n = pr_names_count(p->scope.names);
+    if (p->id_name == PR_NO_NAME || p->name_name == PR_NO_NAME ||
+        !pr_scope_decl(&p->scope, n ? n - 1 : 0))
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < p->group_count; i++)
+        if (!pr_params_reserve(&p->groups[i].params, p->scope.arena, n))
+            return pr_fail_nomem(err);
+    for (uint32_t i = 0; i < n && !p->opts.no_defaults; i++) {
+        const struct pr_opt *opt =
+            pr_opt_find(pr_names_text(p->scope.names, i), NULL);
+        struct pr_decl *decl = opt ? pr_scope_decl(&p->scope, i) : NULL;
+        if (opt && !decl)
+            return pr_fail_nomem(err);
+        if (opt)
+            decl->opt = opt;
+    }
+    return PR_OK;
+}
+
+int pr_plan_build(struct pr_plan *p, struct pr_err *err)
+{
+    int rc;
+
+    p->group_count = p->target_count ? p->target_count : 1;
+    p->groups = PR_ARENA_ARRAY(p->scope.arena, struct pr_group,
+                               p->group_count);
+    if (!p->groups)
+        return pr_fail_nomem(err);
+    rc = p->opts.no_defaults ? PR_OK : pr_plan_check_names(p, err);
+    for (size_t i = 0; i < p->group_count && !rc; i++) {
+        rc = build_group(p, p->target_count ? &p->targets[i] : NULL,
+                         &p->groups[i], err);
+        if (!rc)
+            rc = warn_beaten(p, &p->groups[i], err);
+    }
+    if (!rc)
+        rc = settle(p, err);
+    p->built = rc == PR_OK;
+    return rc;
+}
+
+/* Notes a name once; true when it is the one asked for. */
+static bool is_nth(uint32_t name, uint8_t *seen, size_t *i)
+{
+    if (seen[name])
+        return false;
+    seen[name] = 1;
+    return (*i)-- == 0;
+}
+
+static uint32_t nth_varied(const struct pr_plan *p, uint8_t *seen, size_t i)
+{
+    for (size_t g = 0; g < p->group_count; g++)
+        for (size_t v = 0; v < p->groups[g].var_count; v++)
+            if (is_nth(p->groups[g].vars[v].name, seen, &i))
+                return p->groups[g].vars[v].name;
+    for (size_t g = 0; g < p->group_count; g++)
+        for (size_t e = 0; e < p->groups[g].ext_count; e++)
+            for (size_t c = 0; c < p->groups[g].exts[e].case_count; c++) {
+                const struct pr_settings *s = &p->groups[g].exts[e].cases[c];
+                for (size_t k = 0; k < s->count; k++)
+                    if (is_nth(s->items[k]->name, seen, &i))
+                        return s->items[k]->name;
+            }
+    return PR_NO_NAME;
+}
+
+const char *pr_plan_variable_name(const struct pr_plan *p, size_t i)
+{
+    uint8_t *seen = pr_alloc_zeroed(pr_names_count(p->scope.names));
+    uint32_t name = seen ? nth_varied(p, seen, i) : PR_NO_NAME;
+
+    pr_free(seen);
+    return name == PR_NO_NAME ? NULL : pr_names_text(p->scope.names, name);
+}

@@ -1,0 +1,43 @@
+/* The inside of a plan, shared by the files that build and walk it. */
+#ifndef PR_PLAN_SPEC_H
+#define PR_PLAN_SPEC_H
+
+#include "plan/fragment.h"
+#include "plan/plan.h"
+
+/* A group of experiments with one product of variables. */
+struct pr_group {
+    const char *name;
+    struct pr_params params; /* all layers below the variables */
+    struct pr_variable *vars;
+    size_t var_count;
+    struct pr_extension *exts;
+    size_t ext_count;
+};
+
+struct pr_plan {
+    struct pr_plan_opts opts;
+    struct pr_scope scope;
+    bool built;
+    struct pr_fragment *targets;
+    size_t target_count, target_cap;
+    struct pr_fragment *configs;
+    size_t config_count, config_cap;
+    struct pr_fragment cli;      /* parameters in the order given */
+    uint8_t *cli_ops;            /* enum pr_override_op for each of them */
+    size_t cli_op_count, cli_op_cap;
+    struct pr_fragment cli_vars; /* -V and -E */
+    struct pr_group *groups;
+    size_t group_count;
+    uint32_t id_name;   /* exp.id */
+    uint32_t name_name; /* exp.name */
+};
+
+/* What a parameter is on this machine when nobody sets it. */
+struct pr_value pr_plan_default(const char *name, const struct pr_opt *opt);
+
+/* Refuses names that a section with a table does not have; in a peer's file
+ * it warns of them. */
+int pr_plan_check_names(struct pr_plan *p, struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,483 @@
+/*
+ * Walking a plan: the product of the variables as an odometer, the last wheel
+ * fastest; each combination goes through the extensions, which may turn it
+ * into several experiments.
+ */
+#include "base/hash.h"
+#include "base/mem.h"
+#include "plan/spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CAPTURE "${__condition."
+
+struct pr_walk {
+    struct pr_plan *plan;
+    bool expand; /* false: only count */
+    unsigned repeat;
+    size_t group;
+    size_t *wheel; /* the value each variable of the group has */
+    bool started;  /* the wheels stand on a combination */
+    struct pr_arena *arena; /* of one combination */
+    struct pr_params **variants;
+    size_t variant_count, next_variant;
+    uint64_t index;
+    struct pr_expander *expander;
+};
+
+struct pr_walk *pr_walk_new(struct pr_plan *p)
+{
+    struct pr_walk *w = pr_alloc_zeroed(sizeof *w);
+    size_t wheels = 1;
+
+    if (!w)
+        return NULL;
+    w->plan = p;
+    w->expand = true;
+    w->repeat = 1;
+    for (size_t i = 0; i < p->group_count; i++)
+        if (p->groups[i].var_count > wheels)
+            wheels = p->groups[i].var_count;
+    w->wheel = pr_alloc_zeroed(wheels * sizeof *w->wheel);
+    w->arena = pr_arena_new(65536);
+    w->expander =
+        pr_expander_new(p->scope.names,
+                        (const struct pr_decl *const *)p->scope.decls);
+    if (!w->wheel || !w->arena || !w->expander) {
+        pr_walk_free(w);
+        return NULL;
+    }
+    return w;
+}
+
+void pr_walk_free(struct pr_walk *w)
+{
+    if (!w)
+        return;
+    pr_free(w->wheel);
+    pr_arena_free(w->arena);
+    pr_expander_free(w->expander);
+    pr_free(w);
+}
+
+static struct pr_params *copy_params(struct pr_walk *w,
+                                     const struct pr_params *from)
+{
+    struct pr_params *p = PR_ARENA_NEW(w->arena, struct pr_params);
+
+    if (!p || !pr_params_reserve(p, w->arena, from->room))
+        return NULL;
+    pr_params_copy(p, from);
+    return p;
+}
+
+struct lookup {
+    const struct pr_names *names;
+    const struct pr_params *params;
+};
+
+static const struct pr_value *get(const void *ctx, const char *name,
+                                  size_t len)
+{
+    const struct lookup *l = ctx;
+    uint32_t id = pr_names_find(l->names, name, len);
+    const struct pr_setting *set =
+        id == PR_NO_NAME ? NULL : pr_params_get(l->params, id);
+
+    return set ? &set->value : NULL;
+}
+
+/* A condition is looked at before anything is computed, so what it speaks of
+ * must not have to be computed. */
+static int check_constant(const struct pr_extension *e, const struct lookup *l,
+                          struct pr_err *err)
+{
+    for (size_t i = 0;; i++) {
+        const char *name = pr_query_name(e->when, i);
+        const struct pr_value *v = name ? get(l, name, strlen(name)) : NULL;
+        char where[256];
+
+        if (!name)
+            return PR_OK;
+        /* A list counts as plain, as in DLBS. */
+        if (!v || v->kind != PR_STR || !pr_is_dynamic(v))
+            continue;
+        pr_fail(err, PR_E_CONF, pr_origin_text(&e->origin, where),
+                "a condition must not use '%s', whose value is computed: %s",
+                name, v->s);
+        return pr_hint(err, "use a parameter that is set to a plain value");
+    }
+}
+
+/* Replaces ${__condition.NAME_N} in text by what the condition captured. */
+static int put_captures(const struct pr_extension *e, const struct lookup *l,
+                        const char *text, size_t len, struct pr_buf *out,
+                        struct pr_err *err)
+{
+    const char *p = text, *end = text + len;
+    const size_t prefix = strlen(CAPTURE);
+
+    while (p < end) {
+        const char *open = memmem(p, (size_t)(end - p), CAPTURE, prefix);
+        const char *close, *digits;
+        unsigned group = 0;
+        int rc;
+
+        if (!open || !(close = memchr(open, '}', (size_t)(end - open))))
+            break;
+        for (digits = close; digits > open && digits[-1] >= '0' &&
+                             digits[-1] <= '9';)
+            digits--;
+        for (const char *d = digits; d < close && group < 1000; d++)
+            group = group * 10 + (unsigned)(*d - '0');
+        pr_buf_add(out, p, (size_t)(open - p));
+        rc = 0;
+        if (digits < close && digits[-1] == '_')
+            rc = pr_query_capture(e->when, get, l, open + prefix,
+                                  (size_t)(digits - 1 - open) - prefix, group,
+                                  out, err);
+        if (rc < 0)
+            return rc;
+        if (!rc) {
+            char where[256];
+            return pr_fail(err, PR_E_CONF, pr_origin_text(&e->origin, where),
+                           "'%.*s}' names nothing that the condition captured",
+                           (int)(close - open), open);
+        }
+        p = close + 1;
+    }
+    pr_buf_add(out, p, (size_t)(end - p));
+    return PR_OK;
+}
+
+static bool has_capture(const struct pr_value *v)
+{
+    if (v->kind == PR_STR)
+        return memmem(v->s, v->len, CAPTURE, strlen(CAPTURE)) != NULL;
+    for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++)
+        if (has_capture(&v->items[i]))
+            return true;
+    return false;
+}
+
+static int captured(struct pr_walk *w, const struct pr_extension *e,
+                    const struct lookup *l, const struct pr_value *v,
+                    struct pr_value *ret, struct pr_err *err)
+{
+    *ret = *v;
+    if (v->kind == PR_STR) {
+        PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
+        int rc = put_captures(e, l, v->s, v->len, &text, err);
+        if (rc)
+            return rc;
+        ret->s = pr_arena_copy(w->arena, text.data, text.len);
+        ret->len = (uint32_t)text.len;
+        return pr_buf_ok(&text) && ret->s ? PR_OK : pr_fail_nomem(err);
+    }
+    if (v->kind == PR_LIST) {
+        struct pr_value *items =
+            PR_ARENA_ARRAY(w->arena, struct pr_value, v->len);
+        if (!items)
+            return pr_fail_nomem(err);
+        ret->items = items;
+        for (uint32_t i = 0; i < v->len; i++) {
+            int rc = captured(w, e, l, &v->items[i], &items[i], err);
+            if (rc)
+                return rc;
+        }
+    }
+    return PR_OK;
+}
+
+/* Captures are taken from the experiment as it was when it matched. */
+static int set_list(struct pr_walk *w, const struct pr_extension *e,
+                    const struct lookup *matched,
+                    const struct pr_settings *list, struct pr_params *to,
+                    struct pr_err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct pr_setting *set = list->items[i];
+        const char *name = pr_names_text(matched->names, set->name);
+
+        if (set->dynamic && has_capture(&set->value)) {
+            struct pr_value v;
+            int rc = captured(w, e, matched, &set->value, &v, err);
+            if (rc)
+                return rc;
+            set = pr_setting_new(w->arena, w->plan->scope.names, name,
+                                 strlen(name), &v, &set->origin);
+            if (!set)
+                return pr_fail_nomem(err);
+        }
+        pr_params_set(to, set);
+    }
+    return PR_OK;
+}
+
+struct variants {
+    struct pr_params **items;
+    size_t count, cap;
+};
+
+static int push(struct pr_walk *w, struct variants *v, struct pr_params *p,
+                struct pr_err *err)
+{
+    struct pr_params **items =
+        p ? pr_arena_grow(w->arena, v->items, v->count, &v->cap, sizeof *items)
+          : NULL;
+
+    if (!items)
+        return pr_fail_nomem(err);
+    v->items = items;
+    items[v->count++] = p;
+    return PR_OK;
+}
+
+/* One extension on one experiment; what becomes of it is pushed to out. */
+static int extend(struct pr_walk *w, const struct pr_extension *e,
+                  struct pr_params *p, struct variants *out,
+                  struct pr_err *err)
+{
+    struct lookup l = {w->plan->scope.names, p};
+    size_t cases = e->case_count ? e->case_count : 1;
+    int rc = check_constant(e, &l, err);
+
+    if (!rc)
+        rc = pr_query_match(e->when, get, &l, PR_QUERY_RELAXED, err);
+    if (rc < 0)
+        return rc;
+    if (!rc)
+        return push(w, out, p, err);
+    for (size_t c = 0; c < cases; c++) {
+        struct pr_params *new = copy_params(w, p);
+        if (!new)
+            return pr_fail_nomem(err);
+        rc = set_list(w, e, &l, &e->params, new, err);
+        if (!rc && e->case_count)
+            rc = set_list(w, e, &l, &e->cases[c], new, err);
+        if (!rc)
+            rc = push(w, out, new, err);
+        if (rc)
+            return rc;
+    }
+    return PR_OK;
+}
+
+/* The experiments that the present combination gives. */
+static int combination(struct pr_walk *w, const struct pr_group *g,
+                       struct pr_err *err)
+{
+    struct variants now = {0};
+    struct pr_params *base;
+    int rc;
+
+    pr_arena_reset(w->arena);
+    base = copy_params(w, &g->params);
+    if (!base)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < g->var_count; i++)
+        pr_params_set(base, g->vars[i].values.items[w->wheel[i]]);
+    rc = push(w, &now, base, err);
+    for (size_t i = 0; i < g->ext_count && !rc; i++) {
+        struct variants next = {0};
+        for (size_t v = 0; v < now.count && !rc; v++)
+            rc = extend(w, &g->exts[i], now.items[v], &next, err);
+        now = next;
+    }
+    if (rc)
+        return rc;
+    w->variants = now.items;
+    w->variant_count = w->next_variant = 0;
+    for (size_t v = 0; v < now.count; v++)
+        if (now.items[v]->count) /* nothing set, nothing to run */
+            w->variants[w->variant_count++] = now.items[v];
+    return PR_OK;
+}
+
+static bool any_empty(const struct pr_group *g)
+{
+    for (size_t i = 0; i < g->var_count; i++)
+        if (!g->vars[i].values.count)
+            return true;
+    return false;
+}
+
+/* Turns the wheels to the next combination; false: the group is through. */
+static bool turn(struct pr_walk *w, const struct pr_group *g)
+{
+    if (!w->started) {
+        memset(w->wheel, 0, g->var_count * sizeof *w->wheel);
+        w->started = true;
+        return !any_empty(g);
+    }
+    if (any_empty(g))
+        return false;
+    for (size_t i = g->var_count; i-- > 0;) {
+        if (++w->wheel[i] < g->vars[i].values.count)
+            return true;
+        w->wheel[i] = 0;
+    }
+    return false;
+}
+
+/* Moves to the next combination of any group and repeat. 1, 0 at the end. */
+static int advance(struct pr_walk *w, struct pr_err *err)
+{
+    const struct pr_plan *p = w->plan;
+
+    while (w->repeat <= p->opts.repeat) {
+        const struct pr_group *g = &p->groups[w->group];
+        if (turn(w, g)) {
+            int rc = combination(w, g, err);
+            return rc ? rc : 1;
+        }
+        w->started = false;
+        if (++w->group == p->group_count) {
+            w->group = 0;
+            w->repeat++;
+        }
+    }
+    return 0;
+}
+
+/* A short hash of everything that was set, whatever the order; not of
+ * defaults, so that a new version gives the same id. */
+static void make_id(const struct pr_walk *w, const struct pr_params *p,
+                    char out[static 40])
+{
+    uint64_t sum = pr_hash_mix(w->repeat);
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct pr_setting *set = p->slot[p->order[i]];
+        if (set->origin.kind != PR_FROM_DEFAULT &&
+            set->name != w->plan->id_name)
+            sum += set->hash;
+    }
+    snprintf(out, 40, "%04llu-%08x", (unsigned long long)w->index,
+             (unsigned)(pr_hash_mix(sum) >> 32));
+}
+
+/* exp.id is the plan's own unless the user sets one. */
+static int set_id(struct pr_walk *w, struct pr_params *p, const char *id,
+                  struct pr_err *err)
+{
+    const struct pr_setting *old = pr_params_get(p, w->plan->id_name);
+    struct pr_origin at = {PR_FROM_DEFAULT, "", 0, 0};
+    const char *copy;
+    struct pr_setting *set;
+    struct pr_value v;
+
+    if (w->plan->opts.no_defaults ||
+        (old && old->origin.kind != PR_FROM_DEFAULT))
+        return PR_OK;
+    copy = pr_arena_str(w->arena, id);
+    if (!copy)
+        return pr_fail_nomem(err);
+    v = pr_str(copy);
+    set = pr_setting_new(w->arena, w->plan->scope.names, "exp.id", 6, &v, &at);
+    if (!set)
+        return pr_fail_nomem(err);
+    pr_params_set(p, set);
+    return PR_OK;
+}
+
+static bool named(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *p = list;; p++) {
+        size_t len = strcspn(p, ",");
+        if (len == n && memcmp(p, name, n) == 0)
+            return true;
+        p += len;
+        if (!*p)
+            return false;
+    }
+}
+
+static bool wanted(const struct pr_walk *w)
+{
+    const struct pr_value *v;
+
+    if (!w->plan->opts.only)
+        return true;
+    v = pr_expanded(w->expander, w->plan->name_name);
+    return v && v->kind == PR_STR && named(w->plan->opts.only, v->s);
+}
+
+int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,
+                 struct pr_err *err)
+{
+    for (;;) {
+        struct pr_params *p;
+        struct pr_experiment e;
+        int rc;
+
+        while (w->next_variant == w->variant_count) {
+            rc = advance(w, err);
+            if (rc != 1)
+                return rc;
+        }
+        p = w->variants[w->next_variant++];
+        e = (struct pr_experiment){++w->index, "", w->repeat, p, w->expander};
+        if (w->expand) {
+            make_id(w, p, e.id);
+            rc = set_id(w, p, e.id, err);
+            if (!rc)
+                rc = pr_expand(w->expander, p, err);
+            if (rc)
+                return rc;
+        }
+        if (wanted(w)) {
+            *ret = e;
+            return 1;
+        }
+    }
+}
+
+static bool simple(const struct pr_plan *p)
+{
+    for (size_t i = 0; i < p->group_count; i++)
+        if (p->groups[i].ext_count ||
+            p->groups[i].params.count + p->groups[i].var_count == 0)
+            return false;
+    return !p->opts.only;
+}
+
+/* Without extensions the number is a product. */
+static uint64_t product(const struct pr_plan *p)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < p->group_count; i++) {
+        uint64_t n = 1;
+        for (size_t v = 0; v < p->groups[i].var_count; v++)
+            n *= p->groups[i].vars[v].values.count;
+        all += n;
+    }
+    return all * p->opts.repeat;
+}
+
+int pr_plan_count(struct pr_plan *p, uint64_t *ret, struct pr_err *err)
+{
+    struct pr_experiment e;
+    struct pr_walk *w;
+    uint64_t n = 0;
+    int rc;
+
+    if (simple(p)) {
+        *ret = product(p);
+        return PR_OK;
+    }
+    w = pr_walk_new(p);
+    if (!w)
+        return pr_fail_nomem(err);
+    w->expand = p->opts.only != NULL;
+    while ((rc = pr_walk_next(w, &e, err)) == 1)
+        n++;
+    pr_walk_free(w);
+    if (rc == PR_OK)
+        *ret = n;
+    return rc;
+}

@@ -1,0 +1,296 @@
+/* The live progress: when to write, and where. */
+#include "present/live_impl.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json_build.h"
+#include "base/mem.h"
+#include "present/screen.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define SECOND ((uint64_t)1000000000)
+#define FIRST_PAINT SECOND
+#define REPAINT (SECOND / 4)
+#define PLAIN_EVERY (30 * SECOND)
+
+static const char erase[] = "\r\x1b[K";
+
+static uint64_t now_of(const struct pr_live *l)
+{
+    return l->opts.clock_ns ? l->opts.clock_ns(l->opts.ctx) : pr_clock_ns();
+}
+
+static unsigned width_of(const struct pr_live *l)
+{
+    struct winsize w;
+
+    if (l->opts.width)
+        return l->opts.width(l->opts.ctx);
+    if (ioctl(l->opts.fd, TIOCGWINSZ, &w) == 0 && w.ws_col)
+        return w.ws_col;
+    return 80;
+}
+
+static bool locale_is_ascii(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *v = getenv(names[i]);
+        if (v && *v) /* the first that is set decides */
+            return !strstr(v, "UTF-8") && !strstr(v, "utf8") &&
+                   !strstr(v, "UTF8") && !strstr(v, "utf-8");
+    }
+    return true;
+}
+
+static bool can_redraw(int fd)
+{
+    const char *term = getenv("TERM");
+
+    return isatty(fd) && !(term && strcmp(term, "dumb") == 0);
+}
+
+static enum pr_live_channel channel_of(const struct pr_live_opts *o)
+{
+    switch (o->mode) {
+    case PR_LIVE_ALWAYS:
+        return PR_LIVE_LINE;
+    case PR_LIVE_JSON:
+        return PR_LIVE_OBJECTS;
+    case PR_LIVE_PLAIN:
+        return PR_LIVE_LINES;
+    case PR_LIVE_NEVER:
+        return PR_LIVE_OFF;
+    case PR_LIVE_AUTO:
+        break;
+    }
+    return can_redraw(o->fd) ? PR_LIVE_LINE : PR_LIVE_LINES;
+}
+
+struct pr_live *pr_live_new(const struct pr_live_opts *opts)
+{
+    struct pr_live *l = pr_alloc_zeroed(sizeof *l);
+
+    if (!l)
+        return NULL;
+    l->opts = *opts;
+    l->channel = channel_of(opts);
+    l->ascii = opts->chars == PR_LIVE_CHARS_ASCII ||
+               (opts->chars == PR_LIVE_CHARS_AUTO && locale_is_ascii());
+    l->label.max = l->extra.max = 4096;
+    l->out.max = (size_t)1 << 20;
+    l->start_ns = l->last_ns = l->window_ns = now_of(l);
+    return l;
+}
+
+void pr_live_free(struct pr_live *l)
+{
+    if (!l)
+        return;
+    pr_live_done(l);
+    pr_buf_done(&l->label);
+    pr_buf_done(&l->extra);
+    pr_buf_done(&l->out);
+    pr_free(l);
+}
+
+/* In the background the terminal belongs to another; a terminal that is not
+ * the one that controls us has no foreground of ours. */
+static bool may_paint(const struct pr_live *l)
+{
+    pid_t group;
+
+    if (l->opts.mode != PR_LIVE_AUTO)
+        return true;
+    group = tcgetpgrp(l->opts.fd);
+    return group < 0 || group == getpgrp();
+}
+
+/* Progress is not worth an error: what cannot be written is dropped, and a
+ * file that is gone is left alone from then on. */
+static void flush(struct pr_live *l)
+{
+    if (pr_buf_ok(&l->out) && l->out.len &&
+        !pr_write_all(l->opts.fd, l->out.data, l->out.len) && errno != EAGAIN)
+        l->finished = true;
+    pr_buf_clear(&l->out);
+}
+
+static void add_painting(struct pr_live *l, uint64_t now)
+{
+    unsigned width = width_of(l);
+
+    /* Not the last column: some terminals wrap when it is written. */
+    pr_buf_char(&l->out, '\r');
+    pr_live_add_line(l, now, width > 1 ? width - 1 : 1);
+    pr_buf_str(&l->out, erase + 1);
+    l->painted = true;
+}
+
+static uint64_t due_ns(const struct pr_live *l)
+{
+    switch (l->channel) {
+    case PR_LIVE_LINE:
+        return l->last_ns == l->start_ns ? l->start_ns + FIRST_PAINT
+                                         : l->last_ns + REPAINT;
+    case PR_LIVE_LINES:
+        return l->last_ns + PLAIN_EVERY;
+    default:
+        return l->last_ns + SECOND;
+    }
+}
+
+void pr_live_tick(struct pr_live *l)
+{
+    uint64_t now;
+
+    if (!l || !l->started || l->finished || l->channel == PR_LIVE_OFF)
+        return;
+    now = now_of(l);
+    if (now < due_ns(l))
+        return;
+    l->last_ns = now;
+    if (l->channel == PR_LIVE_LINES)
+        pr_live_add_plain(l, now);
+    else if (l->channel == PR_LIVE_OBJECTS)
+        pr_live_add_object(l, now, "progress");
+    else if (may_paint(l))
+        add_painting(l, now);
+    flush(l);
+}
+
+/* Closes a window of the eta once something was done in it and it is long
+ * enough: many short items would give a rate of noise. */
+static void note_done(struct pr_live *l, uint64_t done)
+{
+    uint64_t now = now_of(l);
+    double x;
+
+    if (!l->started || done < l->window_done) {
+        l->base_done = l->window_done = done;
+        l->window_ns = now;
+        l->windows = 0;
+        return;
+    }
+    if (done == l->window_done || now - l->window_ns < SECOND)
+        return;
+    x = (double)(now - l->window_ns) / 1e9 / (double)(done - l->window_done);
+    l->item_s = l->windows ? 0.7 * l->item_s + 0.3 * x : x;
+    l->windows++;
+    l->window_ns = now;
+    l->window_done = done;
+}
+
+static void set_text(struct pr_live *l, struct pr_buf *to, const char *s)
+{
+    size_t n = 0;
+
+    pr_buf_clear(to);
+    if (!s)
+        return;
+    pr_screen_clean(to, s, strnlen(s, 512));
+    if (!pr_buf_ok(to))
+        pr_buf_clear(to);
+    if (!l->ascii)
+        return;
+    for (size_t i = 0; i < to->len; i++) {
+        unsigned char c = (unsigned char)to->data[i];
+        if (c < 0x80)
+            to->data[n++] = (char)c;
+        else if ((c & 0xc0) != 0x80)
+            to->data[n++] = '?';
+    }
+    if (to->data)
+        to->data[n] = '\0';
+    to->len = n;
+}
+
+void pr_live_update(struct pr_live *l, uint64_t done, uint64_t total,
+                    uint64_t failed, const char *label, const char *extra)
+{
+    if (!l || l->finished || l->channel == PR_LIVE_OFF)
+        return;
+    note_done(l, done);
+    l->started = true;
+    l->done = done;
+    l->total = total;
+    l->failed = failed;
+    set_text(l, &l->label, label);
+    set_text(l, &l->extra, extra);
+    pr_live_tick(l);
+}
+
+int pr_live_wait_ms(const struct pr_live *l)
+{
+    uint64_t now, due;
+
+    if (!l || l->finished || l->channel == PR_LIVE_OFF)
+        return -1;
+    now = now_of(l);
+    due = due_ns(l);
+    return due > now ? (int)((due - now + 999999) / 1000000) : 0;
+}
+
+static void add_message_object(struct pr_live *l, const char *text)
+{
+    struct pr_jb jb;
+
+    pr_jb_init(&jb, &l->out, 0);
+    pr_jb_obj(&jb, NULL);
+    pr_jb_str(&jb, "event", "message");
+    pr_jb_strn(&jb, "text", text, strlen(text));
+    pr_jb_end(&jb);
+    pr_buf_char(&l->out, '\n');
+}
+
+void pr_live_message(struct pr_live *l, const char *text)
+{
+    size_t len = strlen(text);
+    bool paint;
+
+    if (!l)
+        return;
+    if (l->channel == PR_LIVE_OBJECTS) {
+        add_message_object(l, text);
+        flush(l);
+        return;
+    }
+    paint = l->painted && may_paint(l);
+    if (paint)
+        pr_buf_str(&l->out, erase);
+    l->painted = false;
+    pr_buf_add(&l->out, text, len);
+    if (!len || text[len - 1] != '\n')
+        pr_buf_char(&l->out, '\n');
+    if (paint)
+        add_painting(l, now_of(l));
+    flush(l);
+}
+
+void pr_live_hide(struct pr_live *l)
+{
+    if (!l || !l->painted)
+        return;
+    if (may_paint(l))
+        pr_buf_str(&l->out, erase);
+    l->painted = false;
+    flush(l);
+}
+
+void pr_live_done(struct pr_live *l)
+{
+    if (!l || l->finished)
+        return;
+    pr_live_hide(l);
+    if (l->channel == PR_LIVE_OBJECTS && l->started) {
+        pr_live_add_object(l, now_of(l), "done");
+        flush(l);
+    }
+    l->finished = true;
+}

@@ -1,0 +1,81 @@
+/* Run directories to JSON, experiment by experiment. */
+#include "present/run_json.h"
+
+#include "analyse/rundata.h"
+#include "base/json.h"
+
+#include <string.h>
+
+/* What of a result goes into the document, in this order. */
+static const char *const keys[] = {"status",   "reason",   "started",
+                                   "ended",    "attempts", "warnings",
+                                   "log_tail", "results"};
+
+static void put_row(struct pr_buf *b, const struct pr_rundata_row *row,
+                    bool first)
+{
+    pr_buf_str(b, first ? "\n{\"id\": " : ",\n{\"id\": ");
+    pr_json_string(b, row->id, strlen(row->id));
+    for (size_t i = 0; row->result && i < sizeof keys / sizeof *keys; i++) {
+        const struct pr_value *v = pr_get(row->result, keys[i]);
+        if (!v)
+            continue;
+        pr_buf_printf(b, ", \"%s\": ", keys[i]);
+        pr_json_write(b, v);
+    }
+    pr_buf_str(b, ", \"params\": ");
+    pr_json_write(b, row->params);
+    pr_buf_char(b, '}');
+}
+
+static int flush(struct pr_buf *b, pr_json_sink *sink, void *ctx,
+                 struct pr_err *err)
+{
+    int rc = pr_buf_ok(b) ? sink(ctx, b->data, b->len, err)
+                          : pr_fail_nomem(err);
+
+    pr_buf_clear(b);
+    return rc;
+}
+
+static int put_rows(struct pr_rundata *d, struct pr_buf *b, pr_json_sink *sink,
+                    void *ctx, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_rundata_row row;
+    bool first = true;
+    int rc;
+
+    if (!a)
+        return pr_fail_nomem(err);
+    while ((rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
+        put_row(b, &row, first);
+        first = false;
+        rc = b->len > 65536 ? flush(b, sink, ctx, err) : PR_OK;
+        if (rc)
+            return rc;
+        pr_arena_reset(a);
+    }
+    return rc;
+}
+
+int pr_run_json(const char *dir, pr_json_sink *sink, void *ctx,
+                struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1u << 30);
+    struct pr_rundata *d;
+    int rc = pr_rundata_open(dir, &d, err);
+
+    if (rc)
+        return rc;
+    pr_buf_str(&b, "{\"schema\": \"prony.run/1\", \"dir\": ");
+    pr_json_string(&b, dir, strlen(dir));
+    pr_buf_str(&b, ", \"experiments\": [");
+    rc = put_rows(d, &b, sink, ctx, err);
+    if (!rc) {
+        pr_buf_str(&b, "\n]}\n");
+        rc = flush(&b, sink, ctx, err);
+    }
+    pr_rundata_close(d);
+    return rc;
+}

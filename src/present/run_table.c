@@ -1,0 +1,217 @@
+/* Run directories to tables. */
+#include "present/run_table.h"
+
+#include "analyse/rundata.h"
+#include "record/result.h"
+
+#include <string.h>
+
+struct layout {
+    struct pr_columns found;
+    struct pr_column cols[2 * PR_MAX_COLUMNS + 3];
+    size_t count;
+    size_t status, metrics, reason; /* where these columns begin */
+};
+
+/* The unit is in the name: elapsed_s, max_rss_bytes, throughput_per_s. */
+static enum pr_column_kind metric_kind(const char *name)
+{
+    static const struct {
+        const char *ending;
+        enum pr_column_kind kind;
+    } rows[] = {
+        {"_bytes", PR_COL_BYTES}, {"_s", PR_COL_SECONDS}, {"_pct", PR_COL_PERCENT}};
+    size_t n = strlen(name);
+
+    if (n > 6 && strcmp(name + n - 6, "_per_s") == 0)
+        return PR_COL_FLOAT;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t e = strlen(rows[i].ending);
+        if (n > e && strcmp(name + n - e, rows[i].ending) == 0)
+            return rows[i].kind;
+    }
+    return PR_COL_FLOAT;
+}
+
+/* For people: "elapsed" instead of "elapsed_s". */
+static const char *metric_title(struct pr_arena *a, const char *name)
+{
+    const char *cut = strrchr(name, '_');
+
+    if (metric_kind(name) == PR_COL_FLOAT || !cut)
+        return name;
+    return pr_arena_copy(a, name, (size_t)(cut - name));
+}
+
+/* Figures of ours that only a machine asks for. */
+static bool for_machines(const char *name)
+{
+    return strcmp(name, "cpu_system_s") == 0 || strcmp(name, "cpu_user_s") == 0;
+}
+
+static void add(struct layout *l, const char *title, enum pr_column_kind kind,
+                const char *key)
+{
+    l->cols[l->count++] =
+        (struct pr_column){.title = title, .kind = kind, .key = key};
+}
+
+static void lay_out(struct layout *l, struct pr_arena *a, bool text)
+{
+    size_t kept = 0;
+
+    add(l, "id", PR_COL_STR, "id");
+    for (size_t i = 0; i < l->found.param_count; i++)
+        add(l, l->found.params[i], PR_COL_STR, l->found.params[i]);
+    l->status = l->count;
+    add(l, "status", PR_COL_STATUS, "status");
+    l->metrics = l->count;
+    for (size_t i = 0; i < l->found.metric_count; i++) {
+        const char *name = l->found.metrics[i];
+        if (text && for_machines(name))
+            continue;
+        l->found.metrics[kept++] = name;
+        add(l, text ? metric_title(a, name) : name, metric_kind(name), name);
+    }
+    l->found.metric_count = kept;
+    l->reason = l->count;
+    if (l->found.experiments != l->found.by_status[PR_STATUS_OK])
+        add(l, "reason", PR_COL_STR, "reason");
+}
+
+static void set_value(struct pr_table *t, size_t col, const struct pr_value *v)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
+
+    if (!v)
+        return;
+    if (v->kind == PR_INT)
+        pr_table_set_int(t, col, v->i);
+    else if (v->kind == PR_FLOAT)
+        pr_table_set_float(t, col, v->f);
+    else {
+        pr_text(&text, v);
+        pr_table_set_strn(t, col, text.data ? text.data : "", text.len);
+    }
+}
+
+static void fill_row(struct pr_table *t, const struct layout *l,
+                     const struct pr_rundata_row *row)
+{
+    const struct pr_value *results =
+        row->result ? pr_get(row->result, "results") : NULL;
+    const struct pr_value *reason =
+        row->result ? pr_get(row->result, "reason") : NULL;
+
+    pr_table_row(t);
+    pr_table_set_str(t, 0, row->id);
+    for (size_t i = 0; i < l->found.param_count; i++)
+        set_value(t, 1 + i, pr_get(row->params, l->found.params[i]));
+    set_value(t, l->status,
+              row->result ? pr_get(row->result, "status") : NULL);
+    for (size_t i = 0; results && i < l->found.metric_count; i++) {
+        const struct pr_value *v = pr_get(results, l->found.metrics[i]);
+        if (v && pr_is_number(v))
+            set_value(t, l->metrics + i, v);
+    }
+    if (l->reason < l->count && reason && reason->kind == PR_STR && reason->len)
+        pr_table_set_str(t, l->reason, reason->s);
+}
+
+/* Of many rows the failures come first: they are what one looks for. */
+static bool shown(const struct layout *l, const struct pr_rundata_row *row,
+                  uint64_t max_rows, uint64_t *good_left)
+{
+    enum pr_status s =
+        row->result ? pr_result_status(row->result) : PR_STATUS_COUNT;
+
+    if (!max_rows || l->found.experiments <= max_rows)
+        return true;
+    if (s != PR_STATUS_OK && s != PR_STATUS_SKIPPED && s != PR_STATUS_COUNT)
+        return true;
+    if (!*good_left)
+        return false;
+    --*good_left;
+    return true;
+}
+
+static uint64_t good_rows(const struct layout *l, uint64_t max_rows)
+{
+    const uint64_t *n = l->found.by_status;
+    uint64_t bad = n[PR_STATUS_FAILED] + n[PR_STATUS_TIMEOUT] +
+                   n[PR_STATUS_OOM] + n[PR_STATUS_INTERRUPTED];
+
+    return bad < max_rows ? max_rows - bad : 0;
+}
+
+static int fill(struct pr_table *t, const struct layout *l, const char *dir,
+                uint64_t max_rows, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    uint64_t good = good_rows(l, max_rows);
+    struct pr_rundata_row row;
+    struct pr_rundata *d;
+    int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
+
+    if (rc)
+        return rc;
+    while ((rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
+        if (shown(l, &row, max_rows, &good) &&
+            (!max_rows || pr_table_rows(t) < max_rows))
+            fill_row(t, l, &row);
+        pr_arena_reset(a);
+    }
+    pr_rundata_close(d);
+    return rc;
+}
+
+int pr_run_table(const char *dir, enum pr_table_format format,
+                 const struct pr_table_style *style, uint64_t max_rows,
+                 struct pr_buf *out, struct pr_columns *ret,
+                 struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
+    struct layout l = {0};
+    struct pr_table *t;
+    int rc = a ? pr_columns_find(dir, a, &l.found, err) : pr_fail_nomem(err);
+
+    if (rc)
+        return rc;
+    lay_out(&l, a, format == PR_TABLE_TEXT || format == PR_TABLE_MARKDOWN);
+    t = pr_table_new(l.cols, l.count);
+    if (!t)
+        return pr_fail_nomem(err);
+    rc = fill(t, &l, dir, max_rows, err);
+    if (!rc)
+        rc = pr_table_print(t, format, style, out, err);
+    if (!rc && max_rows && l.found.experiments > pr_table_rows(t))
+        pr_buf_printf(out, "… and %llu more experiments\n",
+                      (unsigned long long)(l.found.experiments -
+                                           pr_table_rows(t)));
+    pr_table_free(t);
+    if (!rc && ret) {
+        *ret = l.found;
+        ret->param_count = ret->metric_count = 0; /* their names are gone */
+    }
+    return rc;
+}
+
+void pr_run_counts(const struct pr_columns *c, struct pr_buf *out)
+{
+    const char *gap = ": ";
+
+    pr_buf_printf(out, "%llu experiment%s", (unsigned long long)c->experiments,
+                  c->experiments == 1 ? "" : "s");
+    for (int s = 0; s < PR_STATUS_COUNT; s++) {
+        if (!c->by_status[s])
+            continue;
+        pr_buf_printf(out, "%s%llu %s", gap,
+                      (unsigned long long)c->by_status[s],
+                      pr_status_word((enum pr_status)s));
+        gap = ", ";
+    }
+    if (c->without_result)
+        pr_buf_printf(out, "%s%llu without a result", gap,
+                      (unsigned long long)c->without_result);
+    pr_buf_char(out, '\n');
+}

@@ -1,0 +1,188 @@
+/* The environment of a run: who, when, which software, and all the parts. */
+#include "record/envinfo.h"
+
+#include "base/clock.h"
+#include "record/envinfo_read.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+
+static void add_kernel(struct pr_env *e)
+{
+    struct utsname u;
+    char word[PR_ENV_WORD];
+
+    if (uname(&u) < 0)
+        return;
+    pr_jb_str(&e->jb, "hostname", u.nodename);
+    pr_jb_obj(&e->jb, "kernel");
+    pr_jb_str(&e->jb, "name", u.sysname);
+    pr_jb_str(&e->jb, "release", u.release);
+    pr_jb_str(&e->jb, "version", u.version);
+    pr_jb_str(&e->jb, "machine", u.machine);
+    if (pr_env_text(e, word, sizeof word,
+                    "/sys/devices/system/clocksource/clocksource0/"
+                    "current_clocksource"))
+        pr_jb_str(&e->jb, "clocksource", word);
+    pr_jb_end(&e->jb);
+}
+
+/* PRETTY_NAME="Debian GNU/Linux 12 (bookworm)" */
+static void add_distribution(struct pr_env *e)
+{
+    static const char key[] = "PRETTY_NAME=";
+    struct pr_env_lines l;
+    char *line;
+
+    if (!pr_env_lines_open(e, &l, "/etc/os-release") &&
+        !pr_env_lines_open(e, &l, "/usr/lib/os-release"))
+        return;
+    while ((line = pr_env_lines_next(&l))) {
+        char *v = line + strlen(key);
+        size_t n;
+        if (strncmp(line, key, strlen(key)) != 0)
+            continue;
+        n = strlen(v);
+        if (n >= 2 && (*v == '"' || *v == '\'') && v[n - 1] == *v) {
+            v++;
+            n -= 2;
+        }
+        if (n) {
+            pr_jb_strn(&e->jb, "distribution", v, n);
+            break;
+        }
+    }
+    pr_env_lines_close(&l);
+}
+
+/* A virtual machine shares its disks and processors: numbers depend on it. */
+static void add_virtualisation(struct pr_env *e)
+{
+    static const char *const files[][2] = {
+        {"product", "/sys/class/dmi/id/product_name"},
+        {"system_vendor", "/sys/class/dmi/id/sys_vendor"},
+        {"hypervisor_type", "/sys/hypervisor/type"},
+    };
+    char word[PR_ENV_WORD], path[4096];
+
+    pr_jb_obj(&e->jb, "virtualisation");
+    if (e->flags_known)
+        pr_jb_bool(&e->jb, "hypervisor", e->hypervisor);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (pr_env_text(e, word, sizeof word, "%s", files[i][1]))
+            pr_jb_str(&e->jb, files[i][0], word);
+    if (pr_env_path(e, path, "/.dockerenv") && access(path, F_OK) == 0)
+        pr_jb_str(&e->jb, "container", "docker");
+    else if (pr_env_path(e, path, "/run/.containerenv") &&
+             access(path, F_OK) == 0)
+        pr_jb_str(&e->jb, "container", "podman");
+    pr_jb_end(&e->jb);
+}
+
+static void add_limit(struct pr_env *e, const char *key, rlim_t limit)
+{
+    if (limit == RLIM_INFINITY)
+        pr_jb_str(&e->jb, key, "unlimited");
+    else
+        pr_jb_uint(&e->jb, key, (uint64_t)limit);
+}
+
+static void add_limits(struct pr_env *e)
+{
+    static const struct {
+        const char *key;
+        int resource;
+    } rows[] = {
+        {"nofile", RLIMIT_NOFILE},
+        {"memlock_bytes", RLIMIT_MEMLOCK},
+        {"nproc", RLIMIT_NPROC},
+    };
+    struct rlimit limit;
+
+    pr_jb_obj(&e->jb, "limits");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (getrlimit(rows[i].resource, &limit) < 0)
+            continue;
+        pr_jb_obj(&e->jb, rows[i].key);
+        add_limit(e, "soft", limit.rlim_cur);
+        add_limit(e, "hard", limit.rlim_max);
+        pr_jb_end(&e->jb);
+    }
+    pr_jb_end(&e->jb);
+}
+
+static void add_software(struct pr_env *e)
+{
+    const struct pr_env_opts *o = e->opts;
+
+    pr_jb_obj(&e->jb, "prony");
+    pr_jb_str(&e->jb, "version", o->version);
+    pr_jb_str(&e->jb, "revision", o->revision);
+    pr_jb_end(&e->jb);
+#if defined(__clang__)
+    pr_jb_str(&e->jb, "compiler", __VERSION__);
+#elif defined(__GNUC__)
+    pr_jb_str(&e->jb, "compiler", "gcc " __VERSION__);
+#endif
+#ifdef __GLIBC__
+    {
+        char libc[64] = "glibc ";
+        strncpy(libc + 6, gnu_get_libc_version(), sizeof libc - 7);
+        pr_jb_str(&e->jb, "libc", libc);
+    }
+#endif
+    pr_jb_obj(&e->jb, "versions");
+    for (size_t i = 0; i < o->version_count; i++)
+        pr_jb_str(&e->jb, o->versions[i].name, o->versions[i].value);
+    pr_jb_end(&e->jb);
+}
+
+static void add_all(struct pr_env *e)
+{
+    char now[32];
+
+    pr_jb_obj(&e->jb, NULL);
+    pr_jb_str(&e->jb, "schema", "prony.env/1");
+    pr_jb_str(&e->jb, "time", pr_time_text(now, pr_wall_clock_ns()));
+    add_kernel(e);
+    add_distribution(e);
+    pr_env_cpu(e);
+    pr_env_numa(e);
+    pr_env_memory(e);
+    pr_env_cgroup(e);
+    pr_env_gpus(e);
+    pr_env_file_systems(e);
+    add_virtualisation(e);
+    add_limits(e);
+    add_software(e);
+    pr_env_git(e);
+    pr_env_variables(e);
+    pr_jb_end(&e->jb);
+}
+
+int pr_env_capture(const struct pr_env_opts *opts, struct pr_buf *out,
+                   struct pr_err *err)
+{
+    static const struct pr_env_opts none;
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)8 << 20);
+    struct pr_env e = {.opts = opts ? opts : &none};
+    size_t old_len = out->len;
+
+    e.root = e.opts->root ? e.opts->root : "";
+    pr_jb_init(&e.jb, &text, 2);
+    add_all(&e);
+    pr_buf_char(&text, '\n');
+    if (pr_buf_ok(&text))
+        pr_buf_add(out, text.data, text.len);
+    if (!pr_buf_ok(&text) || !pr_buf_ok(out)) {
+        out->len = old_len;
+        return pr_fail_nomem(err);
+    }
+    return PR_OK;
+}

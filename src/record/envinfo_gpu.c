@@ -1,0 +1,122 @@
+/*
+ * Graphics processors, as far as files tell: NVIDIA's driver lists its own,
+ * the others appear as DRM cards. Figures of a running GPU are the monitor's
+ * business.
+ */
+#include "record/envinfo_read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct found {
+    bool nvidia; /* its driver listed some: its DRM cards are the same */
+};
+
+/* One bit of *done for each name: a line given twice counts once. */
+static void add_nvidia_line(struct pr_env *e, const char *line, unsigned *done)
+{
+    static const char *const names[][2] = {{"Model", "model"},
+                                           {"GPU UUID", "uuid"},
+                                           {"Video BIOS", "vbios"},
+                                           {"Bus Location", "pci"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *v = pr_env_field(line, names[i][0]);
+        if (!v || !*v || *done & 1u << i)
+            continue;
+        pr_jb_str(&e->jb, names[i][1], v);
+        *done |= 1u << i;
+    }
+}
+
+static void see_nvidia(struct pr_env *e, const char *name, void *ctx)
+{
+    struct found *f = ctx;
+    struct pr_env_lines l;
+    char path[PR_ENV_WORD], version[PR_ENV_WORD], *line;
+    unsigned done = 0;
+
+    snprintf(path, sizeof path, "/proc/driver/nvidia/gpus/%s/information",
+             name);
+    if (!pr_env_lines_open(e, &l, path))
+        return;
+    f->nvidia = true;
+    pr_jb_obj(&e->jb, NULL);
+    pr_jb_str(&e->jb, "vendor", "nvidia");
+    while ((line = pr_env_lines_next(&l)))
+        add_nvidia_line(e, line, &done);
+    if (pr_env_text(e, version, sizeof version, "/sys/module/nvidia/version"))
+        pr_jb_str(&e->jb, "driver_version", version);
+    pr_jb_end(&e->jb);
+}
+
+static const char *vendor_name(const char *id)
+{
+    static const char *const names[][2] = {{"0x10de", "nvidia"},
+                                           {"0x1002", "amd"},
+                                           {"0x8086", "intel"},
+                                           {"0x1da3", "habana"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(id, names[i][0]) == 0)
+            return names[i][1];
+    return NULL;
+}
+
+/* Driver and place come from lines such as "PCI_SLOT_NAME=0000:41:00.0". */
+static void add_uevent(struct pr_env *e, const char *name)
+{
+    static const char *const names[][2] = {{"DRIVER=", "driver"},
+                                           {"PCI_SLOT_NAME=", "pci"}};
+    char text[1024];
+
+    if (!pr_env_text(e, text, sizeof text, "/sys/class/drm/%s/device/uevent",
+                     name))
+        return;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *p = strstr(text, names[i][0]);
+        if (!p || (p > text && p[-1] != '\n'))
+            continue;
+        p += strlen(names[i][0]);
+        pr_jb_strn(&e->jb, names[i][1], p, strcspn(p, "\n"));
+    }
+}
+
+static void see_card(struct pr_env *e, const char *name, void *ctx)
+{
+    struct found *f = ctx;
+    char vendor[PR_ENV_WORD], word[PR_ENV_WORD];
+    const char *known;
+    uint64_t bytes;
+
+    if (!pr_env_text(e, vendor, sizeof vendor,
+                     "/sys/class/drm/%s/device/vendor", name))
+        return;
+    known = vendor_name(vendor);
+    if (f->nvidia && known && strcmp(known, "nvidia") == 0)
+        return;
+    pr_jb_obj(&e->jb, NULL);
+    pr_jb_str(&e->jb, "vendor", known);
+    pr_jb_str(&e->jb, "vendor_id", vendor);
+    if (pr_env_text(e, word, sizeof word, "/sys/class/drm/%s/device/device",
+                    name))
+        pr_jb_str(&e->jb, "device_id", word);
+    if (pr_env_text(e, word, sizeof word,
+                    "/sys/class/drm/%s/device/product_name", name))
+        pr_jb_str(&e->jb, "model", word);
+    if (pr_env_uint(e, &bytes,
+                    "/sys/class/drm/%s/device/mem_info_vram_total", name))
+        pr_jb_uint(&e->jb, "memory_bytes", bytes);
+    add_uevent(e, name);
+    pr_jb_end(&e->jb);
+}
+
+void pr_env_gpus(struct pr_env *e)
+{
+    struct found f = {0};
+
+    pr_jb_arr(&e->jb, "gpus");
+    pr_env_each(e, "/proc/driver/nvidia/gpus", "", see_nvidia, &f);
+    pr_env_each(e, "/sys/class/drm", "card", see_card, &f);
+    pr_jb_end(&e->jb);
+}

@@ -1,0 +1,78 @@
+/*
+ * What the parts of the environment capture share: the state, and reading the
+ * small text files of /proc and /sys below a root that tests can move.
+ */
+#ifndef PR_RECORD_ENVINFO_READ_H
+#define PR_RECORD_ENVINFO_READ_H
+
+#include "base/json_build.h"
+#include "record/envinfo.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pr_env {
+    const struct pr_env_opts *opts;
+    const char *root;
+    struct pr_jb jb;
+    bool flags_known; /* /proc/cpuinfo listed the features of the CPU */
+    bool hypervisor;  /* … and that it is a virtual one */
+};
+
+enum { PR_ENV_LINE = 8192, PR_ENV_WORD = 512 };
+
+/* Text of a small file without white space at its ends, cut to fit. False
+ * when there is no such file or nothing in it. */
+bool pr_env_text(const struct pr_env *e, char *out, size_t size,
+                 const char *fmt, ...) PR_PRINTF(4, 5);
+
+/* A file that begins with a whole number; false when it does not. */
+bool pr_env_uint(const struct pr_env *e, uint64_t *ret, const char *fmt, ...)
+    PR_PRINTF(3, 4);
+
+/* Digits at the start of s; false when there are none, or too many. */
+bool pr_env_parse_uint(const char *s, uint64_t *ret);
+
+/* A file line by line; longer lines than the buffer are cut. */
+struct pr_env_lines {
+    int fd;
+    bool cut;
+    size_t start, end;
+    char buf[PR_ENV_LINE];
+};
+bool pr_env_lines_open(const struct pr_env *e, struct pr_env_lines *l,
+                       const char *path);
+char *pr_env_lines_next(struct pr_env_lines *l); /* NULL: closed by then */
+void pr_env_lines_close(struct pr_env_lines *l); /* before the end; or no-op */
+
+/* For lines like "model name : AMD": the value if the key is this one, else
+ * NULL. */
+const char *pr_env_field(const char *line, const char *key);
+
+/* The word in brackets of "always [madvise] never", in place; else NULL. */
+char *pr_env_chosen(char *text);
+
+/* How many numbers a list such as "0-3,8" has. */
+uint64_t pr_env_list_count(const char *list);
+
+/* Root and path in out; false when too long. */
+bool pr_env_path(const struct pr_env *e, char out[static 4096], const char *fmt,
+                 ...) PR_PRINTF(3, 4);
+
+/* Names in a folder that begin with prefix and go on with a digit, or all
+ * but dot files when prefix is "": calls see for each, in order of name. */
+typedef void pr_env_see(struct pr_env *e, const char *name, void *ctx);
+void pr_env_each(struct pr_env *e, const char *dir, const char *prefix,
+                 pr_env_see *see, void *ctx);
+
+/* The parts; each adds its keys to the object that is open. */
+void pr_env_cpu(struct pr_env *e);
+void pr_env_numa(struct pr_env *e);
+void pr_env_memory(struct pr_env *e);
+void pr_env_cgroup(struct pr_env *e);
+void pr_env_gpus(struct pr_env *e);
+void pr_env_file_systems(struct pr_env *e);
+void pr_env_git(struct pr_env *e);
+void pr_env_variables(struct pr_env *e);
+
+#endif

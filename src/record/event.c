@@ -1,0 +1,125 @@
+/* Events to lines and back. */
+#include "record/event.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const words[] = {
+#define X(name, word) word,
+    PR_EVENTS(X)
+#undef X
+};
+
+static bool of_experiment(enum pr_event_kind kind)
+{
+    return kind == PR_EVENT_EXPERIMENT_START ||
+           kind == PR_EVENT_EXPERIMENT_RETRY ||
+           kind == PR_EVENT_EXPERIMENT_END;
+}
+
+void pr_event_write(const struct pr_event *e, struct pr_buf *out)
+{
+    char time[32];
+
+    pr_buf_printf(out, "{\"time\": \"%s\", \"event\": \"%s\"",
+                  pr_time_text(time, e->time_ns), words[e->kind]);
+    if (e->id) {
+        pr_buf_str(out, ", \"id\": ");
+        pr_json_string(out, e->id, strlen(e->id));
+    }
+    if (of_experiment(e->kind))
+        pr_buf_printf(out, ", \"attempt\": %u", e->attempt);
+    if (of_experiment(e->kind) && e->kind != PR_EVENT_EXPERIMENT_START)
+        pr_buf_printf(out, ", \"status\": \"%s\", \"elapsed_s\": %.6f",
+                      pr_status_word(e->status), e->elapsed_s);
+    if (e->reason && *e->reason) {
+        pr_buf_str(out, ", \"reason\": ");
+        pr_json_string(out, e->reason, strlen(e->reason));
+    }
+    pr_buf_printf(out,
+                  ", \"done\": %llu, \"total\": %llu, \"failed\": %llu}\n",
+                  (unsigned long long)e->done, (unsigned long long)e->total,
+                  (unsigned long long)e->failed);
+}
+
+static uint64_t whole(const struct pr_value *map, const char *key)
+{
+    const struct pr_value *v = pr_get(map, key);
+
+    return v && v->kind == PR_INT && v->i >= 0 ? (uint64_t)v->i : 0;
+}
+
+static const char *text(const struct pr_value *map, const char *key)
+{
+    const struct pr_value *v = pr_get(map, key);
+
+    return v && v->kind == PR_STR ? v->s : NULL;
+}
+
+static uint64_t parse_time(const char *s)
+{
+    struct tm t = {0};
+    unsigned micros = 0;
+    time_t seconds;
+
+    if (!s || sscanf(s, "%4d-%2d-%2dT%2d:%2d:%2d.%6uZ", &t.tm_year, &t.tm_mon,
+                     &t.tm_mday, &t.tm_hour, &t.tm_min, &t.tm_sec,
+                     &micros) < 6)
+        return 0;
+    if (t.tm_year < 1970 || t.tm_year > 9999)
+        return 0;
+    t.tm_year -= 1900;
+    t.tm_mon -= 1;
+    seconds = timegm(&t);
+    return seconds < 0 ? 0
+                       : (uint64_t)seconds * 1000000000u + micros * 1000u;
+}
+
+static enum pr_event_kind kind_of(const char *word)
+{
+    int k = 0;
+
+    while (k < PR_EVENT_COUNT && strcmp(words[k], word) != 0)
+        k++;
+    return (enum pr_event_kind)k;
+}
+
+int pr_event_read(const char *line, size_t len, struct pr_arena *a,
+                  struct pr_event *ret, struct pr_err *err)
+{
+    struct pr_json_in in = {.text = line, .len = len, .name = "events.ndjson"};
+    const char *word, *status;
+    const struct pr_value *elapsed;
+    struct pr_value v;
+    struct pr_event e = {0};
+    int rc = pr_json_read(&in, a, &v, NULL, err);
+
+    if (rc)
+        return rc;
+    word = text(&v, "event");
+    if (!word)
+        return pr_fail(err, PR_E_FORMAT, "events.ndjson",
+                       "a line without an \"event\"");
+    e.kind = kind_of(word);
+    if (e.kind == PR_EVENT_COUNT)
+        return 0;
+    status = text(&v, "status");
+    elapsed = pr_get(&v, "elapsed_s");
+    e.time_ns = parse_time(text(&v, "time"));
+    e.id = text(&v, "id");
+    e.reason = text(&v, "reason");
+    e.status = status ? pr_status_of(status) : PR_STATUS_OK;
+    if (elapsed && pr_is_number(elapsed) && isfinite(pr_number(elapsed)))
+        e.elapsed_s = pr_number(elapsed);
+    e.attempt = (unsigned)whole(&v, "attempt");
+    e.done = whole(&v, "done");
+    e.total = whole(&v, "total");
+    e.failed = whole(&v, "failed");
+    *ret = e;
+    return 1;
+}

@@ -1,0 +1,101 @@
+/* plan.json read back, experiment by experiment. */
+#include "record/plan_file.h"
+
+#include <string.h>
+
+static int read_header(struct pr_plan_file *f, struct pr_err *err)
+{
+    const char *key;
+    struct pr_value v;
+    bool known = false;
+    int rc = pr_json_enter(&f->walk, '{', err);
+
+    while (!rc && (rc = pr_json_next(&f->walk, '}', f->arena, &key, err)) == 1) {
+        if (strcmp(key, "experiments") == 0) {
+            if (!known)
+                break;
+            return pr_json_enter(&f->walk, '[', err);
+        }
+        rc = pr_json_take(&f->walk, f->arena, &v, err);
+        if (rc)
+            return rc;
+        if (strcmp(key, "schema") == 0)
+            known = v.kind == PR_STR && strcmp(v.s, "prony.plan/1") == 0;
+        else if (strcmp(key, "count") == 0 && v.kind == PR_INT)
+            f->count = (uint64_t)v.i;
+        else if (strcmp(key, "defaults") == 0 && v.kind == PR_MAP)
+            f->defaults = v;
+        else if (strcmp(key, "variables") == 0 && v.kind == PR_LIST)
+            f->variables = v;
+    }
+    if (rc < 0)
+        return rc;
+    return pr_fail(err, PR_E_FORMAT, f->walk.name,
+                   "is not a plan: expected \"schema\": \"prony.plan/1\" and "
+                   "then \"experiments\"");
+}
+
+int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
+                      struct pr_err *err)
+{
+    int rc;
+
+    *ret = (struct pr_plan_file){.defaults = {.kind = PR_MAP},
+                                  .variables = {.kind = PR_LIST}};
+    rc = pr_file_map(path, &ret->view, err);
+    if (rc)
+        return rc;
+    ret->arena = pr_arena_new(16384);
+    if (!ret->arena) {
+        pr_file_unmap(&ret->view);
+        return pr_fail_nomem(err);
+    }
+    pr_json_walk_init(&ret->walk, ret->view.data, ret->view.len, path);
+    rc = read_header(ret, err);
+    if (rc)
+        pr_plan_file_close(ret);
+    return rc;
+}
+
+void pr_plan_file_close(struct pr_plan_file *f)
+{
+    pr_file_unmap(&f->view);
+    pr_arena_free(f->arena);
+    f->arena = NULL;
+}
+
+/* An id names a folder: nothing but what we write ourselves. */
+static bool good_id(const struct pr_value *v)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+
+    return v && v->kind == PR_STR && v->len && v->len < 100 &&
+           v->s[0] != '.' && strspn(v->s, allowed) == v->len;
+}
+
+int pr_plan_file_next(struct pr_plan_file *f, struct pr_arena *a,
+                      struct pr_planned *ret, struct pr_err *err)
+{
+    const struct pr_value *id, *params, *repeat;
+    struct pr_value v;
+    unsigned line;
+    int rc = pr_json_next(&f->walk, ']', a, NULL, err);
+
+    if (rc != 1)
+        return rc;
+    line = f->walk.line;
+    rc = pr_json_take(&f->walk, a, &v, err);
+    if (rc)
+        return rc;
+    id = pr_get(&v, "id");
+    params = pr_get(&v, "params");
+    repeat = pr_get(&v, "repeat");
+    if (!good_id(id) || !params || params->kind != PR_MAP)
+        return pr_fail_at(err, PR_E_FORMAT, f->walk.name, line, 1,
+                          "an experiment needs an \"id\" that can name a "
+                          "folder, and \"params\"");
+    *ret = (struct pr_planned){
+        id->s, repeat && repeat->kind == PR_INT ? repeat->i : 1, *params};
+    return 1;
+}

@@ -1,0 +1,36 @@
+/*
+ * plan.json read back, experiment by experiment and in constant memory: what
+ * stands between planning and running, and what reports are ordered by.
+ */
+#ifndef PR_RECORD_PLAN_FILE_H
+#define PR_RECORD_PLAN_FILE_H
+
+#include "base/file.h"
+#include "base/json.h"
+
+struct pr_plan_file {
+    struct pr_view view;
+    struct pr_json_walk walk;
+    uint64_t count;
+    struct pr_value defaults;
+    struct pr_value variables; /* names the experiments were meant to differ
+                                  in; an empty list when it does not say */
+    struct pr_arena *arena; /* holds defaults */
+};
+
+int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
+                      struct pr_err *err) PR_MUST_CHECK;
+void pr_plan_file_close(struct pr_plan_file *f);
+
+struct pr_planned {
+    const char *id;
+    int64_t repeat;
+    struct pr_value params;
+};
+
+/* 1 and the next experiment (in the arena), 0 at the end. */
+int pr_plan_file_next(struct pr_plan_file *f, struct pr_arena *a,
+                      struct pr_planned *ret,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,91 @@
+/* Writing and reading result.json. */
+#include "record/result.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_RESULT = 64 << 20 };
+
+static void put_text(struct pr_buf *b, const char *key, const char *text)
+{
+    pr_buf_printf(b, ",\n \"%s\": ", key);
+    pr_json_string(b, text, strlen(text));
+}
+
+static void put_time(struct pr_buf *b, const char *key, uint64_t ns)
+{
+    char time[32];
+
+    if (ns)
+        pr_buf_printf(b, ",\n \"%s\": \"%s\"", key, pr_time_text(time, ns));
+}
+
+static void put_result(struct pr_buf *b, const struct pr_result *r)
+{
+    pr_buf_str(b, "{\"schema\": \"prony.result/1\"");
+    put_text(b, "id", r->id);
+    put_text(b, "status", pr_status_word(r->status));
+    put_text(b, "reason", r->reason ? r->reason : "");
+    put_time(b, "started", r->started_ns);
+    put_time(b, "ended", r->ended_ns);
+    pr_buf_printf(b, ",\n \"attempts\": %u", r->attempts);
+    if (r->log_tail && *r->log_tail)
+        put_text(b, "log_tail", r->log_tail);
+    if (r->warnings && r->warnings->len)
+        pr_buf_printf(b, ",\n \"warnings\": [%s]", r->warnings->data);
+    pr_buf_str(b, ",\n \"results\": {");
+    if (r->results && r->results->len)
+        pr_buf_add(b, r->results->data, r->results->len);
+    pr_buf_str(b, "},\n \"params\": ");
+    pr_buf_str(b, r->params_json);
+    pr_buf_str(b, "}\n");
+}
+
+int pr_result_write(const struct pr_rundir *d, const struct pr_result *r,
+                    struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(MAX_RESULT);
+    char path[4096];
+    int rc = pr_rundir_file(d, r->id, "result.json", path, err);
+
+    if (rc)
+        return rc;
+    put_result(&b, r);
+    if (!pr_buf_ok(&b))
+        return pr_fail_nomem(err);
+    return pr_file_write(path, b.data, b.len, err);
+}
+
+int pr_result_read(const char *dir, const char *id, struct pr_arena *a,
+                   struct pr_value *ret, struct pr_err *err)
+{
+    char path[4096];
+    struct pr_json_in in = {.name = path};
+    struct pr_err inner = {0};
+    int n = snprintf(path, sizeof path, "%s/experiments/%s/result.json", dir,
+                     id);
+    int rc;
+
+    if (n < 0 || (size_t)n >= sizeof path)
+        return pr_fail(err, PR_E_IO, dir, "the path is too long");
+    rc = pr_file_read(path, MAX_RESULT, a, &in.text, &in.len, &inner);
+    if (rc == PR_E_IO && inner.sys_errno == ENOENT)
+        return 0;
+    if (!rc)
+        rc = pr_json_read(&in, a, ret, NULL, &inner);
+    if (rc && err)
+        *err = inner;
+    return rc ? rc : 1;
+}
+
+enum pr_status pr_result_status(const struct pr_value *result)
+{
+    const struct pr_value *s = pr_get(result, "status");
+
+    return s && s->kind == PR_STR ? pr_status_of(s->s) : PR_STATUS_COUNT;
+}

@@ -1,0 +1,24 @@
+/* Status words. */
+#include "record/status.h"
+
+#include <string.h>
+
+static const char *const words[] = {
+#define X(name, word) word,
+    PR_STATUSES(X)
+#undef X
+};
+
+const char *pr_status_word(enum pr_status s)
+{
+    return s < PR_STATUS_COUNT ? words[s] : "unknown";
+}
+
+enum pr_status pr_status_of(const char *word)
+{
+    int s = 0;
+
+    while (s < PR_STATUS_COUNT && strcmp(words[s], word) != 0)
+        s++;
+    return (enum pr_status)s;
+}

@@ -1,0 +1,26 @@
+/* How an experiment can end. */
+#ifndef PR_RECORD_STATUS_H
+#define PR_RECORD_STATUS_H
+
+/* X(name, word in files) */
+#define PR_STATUSES(X)          \
+    X(OK, "ok")                 \
+    X(FAILED, "failed")         \
+    X(TIMEOUT, "timeout")       \
+    X(OOM, "oom")               \
+    X(INTERRUPTED, "interrupted") \
+    X(SKIPPED, "skipped")
+
+enum pr_status {
+#define X(name, word) PR_STATUS_##name,
+    PR_STATUSES(X)
+#undef X
+    PR_STATUS_COUNT,
+};
+
+const char *pr_status_word(enum pr_status s); /* COUNT: "unknown" */
+
+/* PR_STATUS_COUNT for a word that is none. */
+enum pr_status pr_status_of(const char *word);
+
+#endif

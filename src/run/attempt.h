@@ -1,0 +1,33 @@
+/* One attempt at one experiment: start it, wait for it, end it in time. */
+#ifndef PR_RUN_ATTEMPT_H
+#define PR_RUN_ATTEMPT_H
+
+#include "launch/keeper.h"
+#include "record/status.h"
+#include "run/stop.h"
+#include "workload/workload.h"
+
+struct pr_attempt {
+    enum pr_status status;
+    char reason[256];
+    struct pr_child_event end; /* figures; zero when it never started */
+};
+
+struct pr_attempt_ctx {
+    struct pr_keeper *keeper;
+    struct pr_stop *stop;
+    void (*tick)(void *ctx);
+    void *tick_ctx;
+};
+
+/* Fails only when the run cannot go on; an experiment that fails, cannot be
+ * started or is stopped is an answer. */
+int pr_attempt_run(const struct pr_attempt_ctx *ctx, struct pr_job *job,
+                   const char *log_path, struct pr_attempt *ret,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+/* What a forked child of the keeper does for workloads that start no program;
+ * arg is the folder of the experiment. */
+int pr_attempt_body(void *ctx, const char *arg);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * Workloads: what one experiment executes. One struct, one list, one file a
+ * kind. A workload either names a program to start (prepare gives arguments)
+ * or runs in a process of its own (run); both write metrics as lines
+ *     __results.NAME__= JSON
+ * to their output, which is the experiment's log.
+ */
+#ifndef PR_WORKLOAD_WORKLOAD_H
+#define PR_WORKLOAD_WORKLOAD_H
+
+#include "conf/sections.h"
+
+#include <stdint.h>
+
+enum { PR_WORKLOAD_ABI = 1 };
+
+/* One experiment, as a workload sees it. */
+struct pr_job {
+    const char *id;
+    const char *dir;               /* experiments/ID */
+    const struct pr_value *params; /* full names to values */
+    struct pr_exp_opts exp;
+    struct pr_runtime_opts runtime;
+    struct pr_arena *arena; /* freed when the experiment has ended */
+};
+
+/* How to start it: NULL-terminated lists in the job's arena. */
+struct pr_start {
+    const char **argv; /* NULL: no program, call run instead */
+    const char **env;  /* the whole environment */
+};
+
+/* What it will cost, as far as can be told beforehand. */
+struct pr_cost {
+    uint64_t write_bytes, read_bytes;
+    double seconds;      /* at least, or an estimate */
+    bool seconds_known;  /* false: it takes as long as it takes */
+    double at_most_s;    /* by its timeout; 0: no limit */
+};
+
+struct pr_workload {
+    int abi;          /* PR_WORKLOAD_ABI */
+    const char *name; /* as in exp.workload */
+    const char *desc; /* one line */
+    const struct pr_opt_section *options; /* NULL: none of its own */
+
+    /* Checks the job and says how to start it. */
+    int (*prepare)(struct pr_job *job, struct pr_start *ret,
+                   struct pr_err *err);
+    /* Does the work, in a process of its own, writing to stdout. NULL for
+     * workloads that start a program. */
+    int (*run)(struct pr_job *job, struct pr_err *err);
+    /* Optional. */
+    int (*estimate)(struct pr_job *job, struct pr_cost *ret,
+                    struct pr_err *err);
+};
+
+/* NULL when i is too large. */
+const struct pr_workload *pr_workload_at(size_t i);
+const struct pr_workload *pr_workload_find(const char *name);
+
+/* The workload of a job: exp.workload, or what follows from the rest.
+ * PR_E_UNAVAIL when this build lacks it. */
+int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+/* Fills a job from its parameters. id, dir, params are borrowed. */
+int pr_job_init(struct pr_job *job, const char *id, const char *dir,
+                const struct pr_value *params, struct pr_arena *a,
+                struct pr_err *err) PR_MUST_CHECK;
+
+/* Our environment with runtime.env.* and extra NAME=value words laid over. */
+int pr_job_env(struct pr_job *job, const char *const *extra, size_t count,
+               const char ***ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* Estimates any job: that of its workload, and its timeout. */
+int pr_job_cost(struct pr_job *job, struct pr_cost *ret,
+                struct pr_err *err) PR_MUST_CHECK;
+
+#endif

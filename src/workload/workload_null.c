@@ -1,0 +1,65 @@
+/*
+ * The workload `null`: does nothing, null.steps times. What a run of it takes
+ * is the cost of the harness itself; it is also the template for a workload
+ * that runs in a process of ours.
+ */
+#include "base/clock.h"
+#include "workload/workload.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static int prepare(struct pr_job *job, struct pr_start *ret,
+                   struct pr_err *err)
+{
+    struct pr_null_opts o;
+    int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);
+
+    if (!rc)
+        rc = pr_job_env(job, NULL, 0, &ret->env, err);
+    ret->argv = NULL;
+    return rc;
+}
+
+static int run(struct pr_job *job, struct pr_err *err)
+{
+    struct pr_null_opts o;
+    int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);
+    uint64_t start = pr_clock_ns(), elapsed;
+    struct timespec nap;
+
+    if (rc)
+        return rc;
+    nap.tv_sec = (time_t)o.sleep;
+    nap.tv_nsec = (long)((o.sleep - (double)nap.tv_sec) * 1e9);
+    for (int64_t i = 0; i < o.steps; i++)
+        if (o.sleep > 0)
+            nanosleep(&nap, NULL);
+    elapsed = pr_clock_ns() - start;
+    dprintf(1, "__results.steps__= %lld\n__results.time__= %.6f\n",
+            (long long)o.steps, (double)elapsed / 1e6);
+    return PR_OK;
+}
+
+static int estimate(struct pr_job *job, struct pr_cost *ret,
+                    struct pr_err *err)
+{
+    struct pr_null_opts o;
+    int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);
+
+    if (rc)
+        return rc;
+    ret->seconds = o.sleep * (double)o.steps;
+    ret->seconds_known = true;
+    return PR_OK;
+}
+
+const struct pr_workload pr_workload_null = {
+    .abi = PR_WORKLOAD_ABI,
+    .name = "null",
+    .desc = "nothing: what the harness itself costs",
+    .options = &pr_null_section,
+    .prepare = prepare,
+    .run = run,
+    .estimate = estimate,
+};
