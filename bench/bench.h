@@ -57,8 +57,8 @@ static inline struct bench_cost bench_program(char *const *argv,
         execvp(argv[0], argv);
         _exit(127);
     }
-    if (pid < 0 || wait4(pid, &status, 0, &usage) < 0 ||
-        !WIFEXITED(status) || WEXITSTATUS(status) == 127) {
+    if (pid < 0 || wait4(pid, &status, 0, &usage) < 0 || !WIFEXITED(status) ||
+        WEXITSTATUS(status) == 127) {
         fprintf(stderr, "cannot run %s\n", argv[0]);
         exit(1);
     }

@@ -36,8 +36,8 @@ static void write_config(const char *path, int variables)
 static double write_again(const char *from, const char *to)
 {
     static char block[1 << 16];
-    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC,
-                                              0644);
+    int in = open(from, O_RDONLY),
+        out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     double start = bench_now();
     ssize_t n;
 

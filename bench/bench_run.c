@@ -8,7 +8,14 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-enum { EXPERIMENTS = 1000, ROUNDS = 7 };
+enum { EXPERIMENTS = 1000, ROUNDS = 9 };
+
+/* As long as one of ours. */
+#define EVENT                                                               \
+    "{\"time\": \"2026-01-01T00:00:00.000000Z\", \"event\": "               \
+    "\"experiment_end\", \"id\": \"0001-00000000\", \"attempt\": 1, "       \
+    "\"status\": \"ok\", \"elapsed_s\": 0.000500, \"done\": 1, \"total\": " \
+    "1000, \"failed\": 0}\n"
 
 static int remove_one(const char *path, const struct stat *st, int type,
                       struct FTW *ftw)
@@ -119,12 +126,14 @@ static char *sample(const char *dir, const char *name)
 
 int main(int argc, char **argv)
 {
-    char base[] = "/tmp/prony-bench.XXXXXX", ours[64], plain[64];
+    char base[64], ours[128], plain[128];
     char run[] = "run", quiet[] = "-q", o[] = "-o", p[] = "-P",
          command[] = "exp.command=[\"/bin/true\"]", v[] = "-V";
     double a[ROUNDS], b[ROUNDS];
     char *list = malloc(EXPERIMENTS * 8), *end = list;
 
+    snprintf(base, sizeof base, "%s/prony-bench.XXXXXX",
+             argc > 2 ? argv[2] : "/tmp");
     if (argc < 2 || !list || !mkdtemp(base)) {
         fprintf(stderr, "usage: bench_run PRONY\n");
         return 2;
@@ -137,16 +146,16 @@ int main(int argc, char **argv)
     snprintf(plain, sizeof plain, "%s/plain", base);
     char *way[] = {argv[1], run, quiet, o, ours, p, command, v, list, NULL};
     for (int r = 0; r < ROUNDS; r++) {
+        sync(); /* or the removal of the last round would be counted */
         a[r] = bench_program(way, "/dev/null").seconds;
-        b[r] = plain_loop(plain, sample(ours, "params.json"),
-                          sample(ours, "result.json"),
-                          "{\"time\": \"2026-01-01T00:00:00.000000Z\", "
-                          "\"event\": \"experiment_end\", \"id\": "
-                          "\"0001-00000000\", \"attempt\": 1, \"status\": "
-                          "\"ok\", \"elapsed_s\": 0.000500, \"done\": 1, "
-                          "\"total\": 1000, \"failed\": 0}\n");
+        char *params = sample(ours, "params.json");
+        char *result = sample(ours, "result.json");
         remove_tree(ours);
+        sync();
+        b[r] = plain_loop(plain, params, result, EVENT);
         remove_tree(plain);
+        free(params);
+        free(result);
     }
     rmdir(base);
     bench_line("1,000 experiments of /bin/true", "prony run",

@@ -107,12 +107,17 @@ static int push(struct cli *c, const struct option *o, const char *value,
     struct arg *args;
 
     if (*o->choices && !one_of(o->choices, value)) {
-        pr_fail(err, PR_E_USAGE, "", "--%s wants one of %s, got '%s'", o->name,
-                o->choices, value);
-        for (char *p = err ? err->msg : NULL; p && *p; p++)
+        char choices[128] = "";
+        size_t n = 0;
+
+        for (const char *p = o->choices; *p && n + 3 < sizeof choices; p++) {
+            choices[n++] = *p == '|' ? ',' : *p;
             if (*p == '|')
-                *p = ',';
-        return PR_E_USAGE;
+                choices[n++] = ' ';
+            choices[n] = '\0';
+        }
+        return pr_fail(err, PR_E_USAGE, "", "--%s wants one of %s, got '%s'",
+                       o->name, choices, value);
     }
     args = pr_arena_grow(c->arena, c->args, c->arg_count, &c->arg_cap,
                          sizeof *args);

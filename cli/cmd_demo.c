@@ -22,19 +22,21 @@ int cmd_demo(struct cli *c, struct pr_err *err)
     run.rest_count = 1;
     run.args = &out;
     run.arg_count = 1;
-    say(SAY_INFO, "A sweep: three checksum programs, three sizes, nine "
-                  "experiments. The same as:\n  prony run demo -o %s\n\n",
+    say(SAY_INFO,
+        "A sweep: three checksum programs, three sizes, nine "
+        "experiments. The same as:\n  prony run demo -o %s\n\n",
         dir);
     rc = cmd_run(&run, err);
     c->signo = run.signo;
     if (rc)
         return rc;
-    say(SAY_INFO, "\nWhat next:\n"
-                  "  prony plan demo                      what was run\n"
-                  "  prony report %s --format csv\n"
-                  "  prony run -P exp.command='\"sleep ${t}\"' -V t='[0.1, "
-                  "0.2]'\n"
-                  "  prony help                           all commands\n",
+    say(SAY_INFO,
+        "\nWhat next:\n"
+        "  prony plan demo                      what was run\n"
+        "  prony report %s --format csv\n"
+        "  prony run -P exp.command='\"sleep ${t}\"' -V t='[0.1, "
+        "0.2]'\n"
+        "  prony help                           all commands\n",
         dir);
     return PR_OK;
 }

@@ -5,18 +5,18 @@
 #include "cli/report.h"
 #include "conf/regex.h"
 #include "conf/share.h"
+#include "conf/yaml.h"
 #include "present/table.h"
 #include "prony_config.h"
+#include "run/session.h"
 #include "study/harness.h"
 #include "workload/workload.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include <yaml.h>
 
 enum { HARNESS_RUNS = 100 };
 
@@ -36,9 +36,9 @@ static void found(struct doctor *d, const char *what, bool good,
                   const char *detail, const char *remedy)
 {
     if (d->count < sizeof d->items / sizeof *d->items)
-        d->items[d->count++] = (struct finding){
-            what, good ? "ok" : "missing", detail ? detail : "",
-            good || !remedy ? "" : remedy};
+        d->items[d->count++] = (struct finding){what, good ? "ok" : "missing",
+                                                detail ? detail : "",
+                                                good || !remedy ? "" : remedy};
 }
 
 /* Something that is nice to have: its absence is no defect. */
@@ -77,7 +77,7 @@ static void look_at_build(struct doctor *d)
         pr_buf_printf(&names, "%s%s", i ? ", " : "", w->name);
     found(d, "version", true, PR_VERSION " (" PR_GIT_REV ")", NULL);
     found(d, "workloads", true, pr_arena_str(d->arena, names.data), NULL);
-    found(d, "libyaml", true, yaml_get_version_string(), NULL);
+    found(d, "libyaml", true, pr_yaml_version(), NULL);
     found(d, "PCRE2", true, pr_regex_version(), NULL);
     found(d, "bundled files", share != NULL, share,
           "set PRONY_SHARE to the folder that holds 'workloads'");
@@ -100,8 +100,8 @@ static void look_at_machine(struct doctor *d)
     static const char *const python[] = {"python3", NULL};
     bool v2 = access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
     bool v1 = access("/sys/fs/cgroup/memory", F_OK) == 0;
-    bool gpu = access("/dev/nvidia0", F_OK) == 0 ||
-               access("/dev/kfd", F_OK) == 0;
+    bool gpu =
+        access("/dev/nvidia0", F_OK) == 0 || access("/dev/kfd", F_OK) == 0;
     struct rlimit files;
     struct utsname u;
 
@@ -114,7 +114,7 @@ static void look_at_machine(struct doctor *d)
     found(d, "control groups", v1 || v2, v2 ? "v2" : "v1",
           "mount /sys/fs/cgroup: out of memory is told apart by it");
     found_extra(d, "GPU", gpu, gpu ? "present" : "none",
-          "none is needed; exp.gpus is empty by default");
+                "none is needed; exp.gpus is empty by default");
     look_for_program(d, "Python", python,
                      "only back-ends written in it need one: apt-get install "
                      "python3");
@@ -143,8 +143,7 @@ static int measure_harness(struct doctor *d, struct pr_err *err)
     return PR_OK;
 }
 
-static int print_text(struct cli *c, const struct doctor *d,
-                      struct pr_err *err)
+static int print_text(struct cli *c, const struct doctor *d, struct pr_err *err)
 {
     static const struct pr_column cols[] = {
         {.title = "what"},
@@ -194,7 +193,7 @@ static int print_json(const struct doctor *d, struct pr_err *err)
     struct pr_json_in in = {.name = "env.json"};
     struct pr_value v;
     struct pr_jb jb;
-    int rc = env_capture(".", &env, err);
+    int rc = pr_session_env(".", &env, err);
 
     in.text = env.data;
     in.len = env.len;

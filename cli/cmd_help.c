@@ -67,7 +67,7 @@ static int search(struct cli *c, struct param **ret, size_t *ret_count,
 
         if (named < 0 || described < 0)
             return named < 0 ? named : described;
-        if (!named && !described)
+        if (!named || !described)
             continue;
         found = pr_arena_grow(c->arena, found, count, &cap, sizeof *found);
         if (!found)

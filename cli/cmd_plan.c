@@ -16,8 +16,7 @@ static int to_stdout(void *ctx, const char *data, size_t len,
     return answer(data, len, err);
 }
 
-static int to_file(void *ctx, const char *data, size_t len,
-                   struct pr_err *err)
+static int to_file(void *ctx, const char *data, size_t len, struct pr_err *err)
 {
     return pr_file_put(ctx, data, len, err);
 }
@@ -38,8 +37,8 @@ static int write_file(struct pr_plan *p, const char *path, bool full,
     }
     rc = pr_file_commit(&f, err);
     if (!rc)
-        say(SAY_INFO, "%llu experiments planned in %s\n",
-            (unsigned long long)n, path);
+        say(SAY_INFO, "%llu experiments planned in %s\n", (unsigned long long)n,
+            path);
     return rc;
 }
 

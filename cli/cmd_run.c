@@ -1,12 +1,11 @@
 /* `prony run`: plan, run, record, show. */
 #include "base/clock.h"
-#include "base/file.h"
 #include "cli/report.h"
 #include "cli/targets.h"
-#include "plan/plan_json.h"
 #include "plan/source.h"
 #include "present/screen.h"
 #include "run/run.h"
+#include "run/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,53 +29,10 @@ static const char *default_dir(struct cli *c)
         break;
     }
     dot = strchr(name, '.');
-    return pr_arena_printf(c->arena, "runs/%.*s.%s",
-                           (int)(dot && dot > name ? dot - name
-                                                   : (long)strlen(name)),
-                           name, pr_time_name(time, pr_wall_clock_ns()));
-}
-
-static int to_file(void *ctx, const char *data, size_t len,
-                   struct pr_err *err)
-{
-    return pr_file_put(ctx, data, len, err);
-}
-
-static int write_plan(const struct pr_rundir *d, struct pr_plan *p,
-                      struct pr_err *err)
-{
-    struct pr_new_file f;
-    char path[4096];
-    uint64_t n = 0;
-    int rc = pr_rundir_path(d, "plan.json", path, err);
-
-    if (!rc)
-        rc = pr_file_create(path, &f, err);
-    if (rc)
-        return rc;
-    rc = pr_plan_write(p, false, to_file, &f, &n, err);
-    if (!rc && !n) {
-        pr_fail(err, PR_E_CONF, "", "the plan has no experiments");
-        pr_hint(err, "'prony plan' with the same arguments shows it; an empty "
-                     "variable list gives none");
-        rc = PR_E_CONF;
-    }
-    if (rc) {
-        pr_file_discard(&f);
-        return rc;
-    }
-    return pr_file_commit(&f, err);
-}
-
-static int write_env(const struct pr_rundir *d, struct pr_err *err)
-{
-    PR_AUTO_BUF struct pr_buf json = PR_BUF_INIT(16 << 20);
-    char path[4096];
-    int rc = pr_rundir_path(d, "env.json", path, err);
-
-    if (!rc)
-        rc = env_capture(d->path, &json, err);
-    return rc ? rc : pr_file_write(path, json.data, json.len, err);
+    return pr_arena_printf(
+        c->arena, "runs/%.*s.%s",
+        (int)(dot && dot > name ? dot - name : (long)strlen(name)), name,
+        pr_time_name(time, pr_wall_clock_ns()));
 }
 
 /* A finished plan given as the only target is run as it stands. */
@@ -93,71 +49,25 @@ static const char *plan_target(struct cli *c)
     return c->rest[0];
 }
 
-static int copy_plan(const struct pr_rundir *d, const char *from,
-                     struct pr_err *err)
-{
-    struct pr_view view;
-    char path[4096];
-    int rc = pr_rundir_path(d, "plan.json", path, err);
-
-    if (!rc)
-        rc = pr_file_map(from, &view, err);
-    if (rc)
-        return rc;
-    rc = pr_file_write(path, view.data, view.len, err);
-    pr_file_unmap(&view);
-    return rc;
-}
-
-/* The folder was ours a moment ago and holds nothing worth keeping. */
-static void remove_dir(struct pr_rundir *d)
-{
-    static const char *const inside[] = {"experiments", "events.ndjson",
-                                         "env.json", "plan.json"};
-    char path[4096];
-
-    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
-        if (pr_rundir_path(d, inside[i], path, NULL) == PR_OK)
-            (void)remove(path);
-    (void)rmdir(d->path);
-}
-
-static int fill_dir(struct cli *c, struct pr_rundir *d, const char *plan_file,
-                    struct pr_err *err)
-{
-    struct pr_plan *p = NULL;
-    int rc;
-
-    if (plan_file)
-        rc = copy_plan(d, plan_file, err);
-    else {
-        rc = plan_from_args(c, &p, err);
-        if (!rc)
-            rc = plan_check(p, err);
-        if (!rc)
-            rc = write_plan(d, p, err);
-        pr_plan_free(p);
-    }
-    return rc ? rc : write_env(d, err);
-}
-
 static int new_dir(struct cli *c, struct pr_rundir *d, struct pr_err *err)
 {
     const char *path = arg_get(c, A_DIR), *plan_file = plan_target(c);
-    int rc;
+    struct pr_plan *p = NULL;
+    int rc = PR_OK;
 
     if (!path)
         path = default_dir(c);
     if (!path)
         return pr_fail_nomem(err);
-    rc = pr_rundir_create(path, d, err);
+    if (plan_file)
+        return pr_session_create_from(path, plan_file, d, err);
+    rc = plan_from_args(c, &p, err);
     if (rc)
         return rc;
-    rc = fill_dir(c, d, plan_file, err);
-    if (rc) {
-        remove_dir(d);
-        pr_rundir_close(d);
-    }
+    rc = plan_check(p, err);
+    if (!rc)
+        rc = pr_session_create(path, p, d, err);
+    pr_plan_free(p);
     return rc;
 }
 
@@ -209,8 +119,8 @@ static void watch(void *ctx, const struct pr_event *e)
     pr_live_update(live, e->done, e->total, e->failed, e->id, NULL);
     if (e->kind == PR_EVENT_EXPERIMENT_RETRY)
         tell(live, e, "; trying again");
-    else if (e->kind == PR_EVENT_EXPERIMENT_END &&
-             e->status != PR_STATUS_OK && e->status != PR_STATUS_SKIPPED)
+    else if (e->kind == PR_EVENT_EXPERIMENT_END && e->status != PR_STATUS_OK &&
+             e->status != PR_STATUS_SKIPPED)
         tell(live, e, "");
 }
 
@@ -224,8 +134,8 @@ static int print_results(struct cli *c, const struct pr_rundir *d,
     return report_table(c, d->path, "text", MAX_ROWS, err);
 }
 
-static void say_end(const struct pr_rundir *d,
-                    const struct pr_run_summary *sum, int rc)
+static void say_end(const struct pr_rundir *d, const struct pr_run_summary *sum,
+                    int rc)
 {
     uint64_t left = sum->total;
 
@@ -235,16 +145,16 @@ static void say_end(const struct pr_rundir *d,
     say(SAY_INFO, "results: %s\n", d->path);
     if (left && (rc == PR_E_INTR || rc == PR_E_IO || rc == PR_OK ||
                  rc == PR_E_JOB || rc == PR_E_PARTIAL))
-        say(SAY_INFO, "%llu of %llu experiments are left; go on with: prony "
-                      "run --resume %s\n",
+        say(SAY_INFO,
+            "%llu of %llu experiments are left; go on with: prony "
+            "run --resume %s\n",
             (unsigned long long)left, (unsigned long long)sum->total, d->path);
 }
 
 static int go(struct cli *c, struct pr_rundir *d, struct pr_err *err)
 {
-    struct pr_run_opts opts = {.dir = d,
-                               .fail_fast = arg_on(c, A_FAIL_FAST),
-                               .watch = watch};
+    struct pr_run_opts opts = {
+        .dir = d, .fail_fast = arg_on(c, A_FAIL_FAST), .watch = watch};
     struct pr_run_summary sum;
     struct pr_err shown = {0};
     long retry;

@@ -18,7 +18,7 @@ struct param {
     const struct pr_opt *opt;
     char name[128];  /* "exp.timeout" */
     char title[136]; /* the same, or "runtime.env.NAME" for a prefix */
-    char env[144];   /* "PRONY_EXP_TIMEOUT"; empty for a prefix */
+    char env[160];   /* "PRONY_EXP_TIMEOUT"; empty for a prefix */
 };
 
 /* Parameters in the order of the tables; false when i is too large. */

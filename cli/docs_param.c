@@ -1,7 +1,6 @@
 /* Parameters: finding rows, and showing them to a reader. */
 #include "cli/docs.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,9 +16,7 @@ static void fill(struct param *p, const struct pr_opt_section *s,
     snprintf(p->title, sizeof p->title, "%s%s", p->name, prefix ? ".NAME" : "");
     if (prefix)
         return; /* the environment sets only what is a parameter already */
-    snprintf(p->env, sizeof p->env, "PRONY_%s", p->name);
-    for (char *c = p->env; *c; c++)
-        *c = *c == '.' ? '_' : (char)toupper((unsigned char)*c);
+    (void)pr_opt_env_name(p->name, p->env);
 }
 
 bool param_at(size_t i, struct param *ret)

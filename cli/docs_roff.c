@@ -196,7 +196,9 @@ void roff_prose(struct pr_buf *out, const char *s)
         }
         n = strcspn(s, "\n");
         if (s[0] == '#') {
-            pr_buf_printf(out, ".SH %.*s\n", (int)(n - 2), s + 2);
+            pr_buf_str(out, ".SH ");
+            roff_textn(out, s + 2, n - 2);
+            pr_buf_char(out, '\n');
         } else if (s[0] == '=') {
             pr_buf_str(out, ".TP\n");
             sentence(out, s + 2, n - 2);

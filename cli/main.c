@@ -1,4 +1,5 @@
-/* The program: finds the verb, reads its options, runs it, tells the verdict. */
+/* The program: finds the verb, reads its options, runs it, tells the verdict.
+ */
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "prony_config.h"
@@ -48,8 +49,7 @@ static const struct verb verbs[] = {
      "  prony help run\n  prony help exp.timeout\n"
      "  prony help --params '^exp' --text batch\n",
      cmd_help},
-    {"doctor", ON_DOCTOR, "",
-     "what this machine and this build have and lack",
+    {"doctor", ON_DOCTOR, "", "what this machine and this build have and lack",
      "Checks the build, the machine and the cost of the harness itself, and "
      "names a remedy for whatever is missing.",
      "  prony doctor\n  prony doctor --format json\n", cmd_doctor},
@@ -57,7 +57,7 @@ static const struct verb verbs[] = {
 
 /* Names from other programs. */
 static const char *const old_names[][2] = {
-    {"jobs", "run"},     {"build", "plan"},        {"print-config", "plan"},
+    {"jobs", "run"},      {"build", "plan"},        {"print-config", "plan"},
     {"validate", "plan"}, {"analyze-plan", "plan"},
 };
 
@@ -93,8 +93,8 @@ static int unknown_verb(const char *name, struct pr_err *err)
 
 static void set_level(const struct cli *c)
 {
-    static const char *const names[] = {"critical", "error", "warning",
-                                        "info", "debug"};
+    static const char *const names[] = {"critical", "error", "warning", "info",
+                                        "debug"};
     const char *level = arg_get(c, A_LOG_LEVEL);
 
     if (arg_on(c, A_QUIET))

@@ -3,11 +3,9 @@
 
 #include "present/run_json.h"
 #include "present/run_table.h"
-#include "prony_config.h"
 
 #include <string.h>
 #include <unistd.h>
-#include <yaml.h>
 
 static enum pr_table_format format_of(const char *name)
 {
@@ -55,27 +53,10 @@ int report_run_json(const char *dir, struct pr_err *err)
     return pr_run_json(dir, to_stdout, NULL, err);
 }
 
-int env_capture(const char *path, struct pr_buf *out, struct pr_err *err)
-{
-    const struct pr_env_version versions[] = {
-        {"libyaml", yaml_get_version_string()},
-    };
-    struct pr_env_opts opts = {
-        .version = PR_VERSION,
-        .revision = PR_GIT_REV,
-        .versions = versions,
-        .version_count = sizeof versions / sizeof *versions,
-        .paths = &path,
-        .path_count = 1,
-    };
-
-    return pr_env_capture(&opts, out, err);
-}
-
 struct pr_live *live_new(const struct cli *c)
 {
     static const char *const names[] = {
-        [PR_LIVE_AUTO] = "auto", [PR_LIVE_ALWAYS] = "always",
+        [PR_LIVE_AUTO] = "auto",   [PR_LIVE_ALWAYS] = "always",
         [PR_LIVE_NEVER] = "never", [PR_LIVE_JSON] = "json",
         [PR_LIVE_PLAIN] = "plain",
     };

@@ -4,7 +4,6 @@
 
 #include "cli/cli.h"
 #include "present/live.h"
-#include "record/envinfo.h"
 
 #include <stdint.h>
 
@@ -18,9 +17,5 @@ int report_run_json(const char *dir, struct pr_err *err) PR_MUST_CHECK;
 
 /* A live line on stderr as the options ask. NULL: out of memory. */
 struct pr_live *live_new(const struct cli *c);
-
-/* env.json with the versions of this build. */
-int env_capture(const char *path, struct pr_buf *out,
-                struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -36,9 +36,10 @@ static int add_target(struct cli *c, struct pr_plan *p, const char *name,
         if (!path) {
             pr_fail(err, PR_E_USAGE, "", "nothing bundled is called '%s'",
                     name);
-            return pr_hint(err, "'prony plan --list' shows the names; a file "
-                                "of yours is given with its ending or as "
-                                "./%s",
+            return pr_hint(err,
+                           "'prony plan --list' shows the names; a file "
+                           "of yours is given with its ending or as "
+                           "./%s",
                            name);
         }
     }
@@ -107,9 +108,8 @@ static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
     int rc = PR_OK;
 
     for (size_t i = 0; i < c->rest_count && !rc; i++)
-        rc = pr_override_like(c->rest[i])
-                 ? pr_plan_override(p, c->rest[i], err)
-                 : add_target(c, p, c->rest[i], err);
+        rc = pr_override_like(c->rest[i]) ? pr_plan_override(p, c->rest[i], err)
+                                          : add_target(c, p, c->rest[i], err);
     if (!rc)
         rc = add_args(c, p, err);
     if (!rc)
@@ -288,8 +288,7 @@ void plan_cost_text(const struct plan_cost *cost, struct pr_buf *out)
     if (!active)
         pr_buf_str(out, "none");
     else if (!cost->unknown)
-        pr_buf_printf(out, "about %s",
-                      pr_format_seconds(text, cost->seconds));
+        pr_buf_printf(out, "about %s", pr_format_seconds(text, cost->seconds));
     else if (cost->limited)
         pr_buf_printf(out, "at most %s, by their timeouts",
                       pr_format_seconds(text, cost->at_most_s));

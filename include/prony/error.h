@@ -21,19 +21,19 @@ extern "C" {
 #endif
 
 /* X(name, value, process exit status, short text) */
-#define PR_CODES(X)                                                 \
-    X(OK, 0, 0, "success")                                          \
-    X(E_USAGE, -1, 2, "bad command line")                           \
-    X(E_CONF, -2, 3, "bad configuration")                           \
-    X(E_UNAVAIL, -3, 4, "feature not built in or device missing")   \
-    X(E_IO, -4, 5, "input or output failed")                        \
-    X(E_FORMAT, -5, 5, "malformed data")                            \
-    X(E_JOB, -6, 1, "a job failed")                                 \
-    X(E_PARTIAL, -7, 6, "some jobs failed, the rest were kept")     \
-    X(E_THRESHOLD, -8, 7, "a required result was missed")           \
-    X(E_TIMEOUT, -9, 124, "ran out of time")                        \
-    X(E_INTR, -10, 130, "interrupted")                              \
-    X(E_NOMEM, -11, 71, "out of memory")                            \
+#define PR_CODES(X)                                               \
+    X(OK, 0, 0, "success")                                        \
+    X(E_USAGE, -1, 2, "bad command line")                         \
+    X(E_CONF, -2, 3, "bad configuration")                         \
+    X(E_UNAVAIL, -3, 4, "feature not built in or device missing") \
+    X(E_IO, -4, 5, "input or output failed")                      \
+    X(E_FORMAT, -5, 5, "malformed data")                          \
+    X(E_JOB, -6, 1, "a job failed")                               \
+    X(E_PARTIAL, -7, 6, "some jobs failed, the rest were kept")   \
+    X(E_THRESHOLD, -8, 7, "a required result was missed")         \
+    X(E_TIMEOUT, -9, 124, "ran out of time")                      \
+    X(E_INTR, -10, 130, "interrupted")                            \
+    X(E_NOMEM, -11, 71, "out of memory")                          \
     X(E_BUG, -12, 70, "internal error")
 
 enum pr_code {
@@ -43,11 +43,11 @@ enum pr_code {
 };
 
 struct pr_err {
-    int code;       /* enum pr_code */
-    int sys_errno;  /* 0 when no system call was involved */
+    int code;        /* enum pr_code */
+    int sys_errno;   /* 0 when no system call was involved */
     char where[256]; /* "run.yaml:12:7", a path, or an option; may be empty */
-    char msg[384];  /* lower case, no full stop, subject quoted */
-    char hint[256]; /* what to try next; may be empty */
+    char msg[384];   /* lower case, no full stop, subject quoted */
+    char hint[256];  /* what to try next; may be empty */
 };
 
 /* The exit status of a process that ends with this code. */

@@ -37,8 +37,8 @@ static int see_param(struct finder *f, const struct pr_member *m,
         return pr_fail_nomem(err);
     while (name >= f->param_cap) {
         size_t cap = f->param_cap;
-        params = pr_arena_grow(f->arena, f->params, f->param_cap,
-                               &f->param_cap, sizeof *params);
+        params = pr_arena_grow(f->arena, f->params, f->param_cap, &f->param_cap,
+                               sizeof *params);
         if (!params)
             return pr_fail_nomem(err);
         memset(params + cap, 0, (f->param_cap - cap) * sizeof *params);
@@ -114,8 +114,8 @@ static void pick_params(const struct finder *f, const struct pr_rundata *d,
     }
 }
 
-static int see_all(struct finder *f, struct pr_rundata *d,
-                   struct pr_columns *c, struct pr_err *err)
+static int see_all(struct finder *f, struct pr_rundata *d, struct pr_columns *c,
+                   struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *row_arena = pr_arena_new(65536);
     struct pr_rundata_row row;
@@ -132,8 +132,8 @@ static int see_all(struct finder *f, struct pr_rundata *d,
     return rc;
 }
 
-int pr_columns_find(const char *dir, struct pr_arena *a,
-                    struct pr_columns *ret, struct pr_err *err)
+int pr_columns_find(const char *dir, struct pr_arena *a, struct pr_columns *ret,
+                    struct pr_err *err)
 {
     struct finder f = {.arena = a, .names = pr_names_new()};
     struct pr_columns c = {0};

@@ -24,7 +24,7 @@ struct pr_columns {
 };
 
 /* Looks at a whole run directory. Names are in the arena. */
-int pr_columns_find(const char *dir, struct pr_arena *a,
-                    struct pr_columns *ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_columns_find(const char *dir, struct pr_arena *a, struct pr_columns *ret,
+                    struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -15,7 +15,10 @@ struct pr_buf {
     bool over;   /* … the latter */
 };
 
-#define PR_BUF_INIT(max_bytes) {NULL, 0, 0, (max_bytes), false, false}
+#define PR_BUF_INIT(max_bytes)                \
+    {                                         \
+        NULL, 0, 0, (max_bytes), false, false \
+    }
 
 void pr_buf_done(struct pr_buf *b);  /* frees; the struct may be reused */
 void pr_buf_clear(struct pr_buf *b); /* empties, keeps the memory */

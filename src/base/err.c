@@ -31,6 +31,10 @@ const char *pr_code_text(int code)
     return "unknown error";
 }
 
+/* What the last call on this thread returned: a caller that passes no struct
+ * still gets its code back from pr_hint and pr_reword. */
+static _Thread_local int last_code;
+
 static void fill(struct pr_err *err, int code, const char *where,
                  const char *fmt, va_list ap)
 {
@@ -55,7 +59,7 @@ int pr_fail(struct pr_err *err, int code, const char *where, const char *fmt,
         fill(err, code, where, fmt, ap);
         va_end(ap);
     }
-    return code;
+    return last_code = code;
 }
 
 int pr_fail_errno(struct pr_err *err, int code, const char *where,
@@ -76,7 +80,7 @@ int pr_fail_errno(struct pr_err *err, int code, const char *where,
                  strerror(saved));
     }
     errno = saved;
-    return code;
+    return last_code = code;
 }
 
 int pr_fail_at(struct pr_err *err, int code, const char *name, unsigned line,
@@ -94,7 +98,7 @@ int pr_fail_at(struct pr_err *err, int code, const char *name, unsigned line,
         fill(err, code, where, fmt, ap);
         va_end(ap);
     }
-    return code;
+    return last_code = code;
 }
 
 int pr_fail_nomem(struct pr_err *err)
@@ -109,7 +113,7 @@ int pr_reword(struct pr_err *err, const char *where, const char *fmt, ...)
     va_list ap;
 
     if (!err)
-        return PR_E_BUG;
+        return last_code;
     memcpy(hint, err->hint, sizeof hint);
     sys_errno = err->sys_errno;
     va_start(ap, fmt);
@@ -123,7 +127,7 @@ int pr_reword(struct pr_err *err, const char *where, const char *fmt, ...)
 int pr_hint(struct pr_err *err, const char *fmt, ...)
 {
     if (!err)
-        return PR_E_BUG;
+        return last_code;
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(err->hint, sizeof err->hint, fmt, ap);

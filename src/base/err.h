@@ -23,11 +23,12 @@ int pr_fail_at(struct pr_err *err, int code, const char *name, unsigned line,
 int pr_fail_nomem(struct pr_err *err);
 
 /* Says it better: another place and text, the same code and hint. For a caller
- * that knows more. Returns err's code. */
+ * that knows more. Returns the code. */
 int pr_reword(struct pr_err *err, const char *where, const char *fmt, ...)
     PR_PRINTF(3, 4);
 
-/* Adds what to try next; keeps the rest. Returns err's code. */
+/* Adds what to try next; keeps the rest. Returns the code of the failure it
+ * belongs to, also when err is NULL: call it right after pr_fail. */
 int pr_hint(struct pr_err *err, const char *fmt, ...) PR_PRINTF(2, 3);
 
 #endif

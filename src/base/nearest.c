@@ -38,8 +38,10 @@ void pr_nearest_init(struct pr_nearest *n, const char *typed)
     size_t len = strlen(typed), most = 1 + len / 3;
 
     /* Something of the name must be left. */
-    *n = (struct pr_nearest){typed, NULL, most < len ? most : len ? len - 1
-                                                                  : 0};
+    *n = (struct pr_nearest){typed, NULL,
+                             most < len ? most
+                             : len      ? len - 1
+                                        : 0};
 }
 
 void pr_nearest_offer(struct pr_nearest *n, const char *candidate)

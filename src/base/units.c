@@ -113,8 +113,8 @@ bool pr_parse_seconds(const char *s, double *ret_s)
     static const struct {
         const char *unit;
         double scale;
-    } units[] = {{"", 1},    {"s", 1},   {"ms", 1e-3}, {"us", 1e-6},
-                 {"m", 60},  {"min", 60}, {"h", 3600},  {"d", 86400}};
+    } units[] = {{"", 1},   {"s", 1},    {"ms", 1e-3}, {"us", 1e-6},
+                 {"m", 60}, {"min", 60}, {"h", 3600},  {"d", 86400}};
     char text[64];
     const char *rest;
     double f;
@@ -132,8 +132,8 @@ bool pr_parse_seconds(const char *s, double *ret_s)
 
 const char *pr_format_bytes(char out[static 16], uint64_t bytes)
 {
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB",
-                                        "EB"};
+    static const char *const units[] = {"B",  "kB", "MB", "GB",
+                                        "TB", "PB", "EB"};
     double f = (double)bytes;
     size_t u = 0;
 

@@ -28,19 +28,18 @@ enum pr_decl_type pr_decl_type_of(const char *name)
     return PR_DECL_NONE;
 }
 
-static int wrong_value(const char *name, const struct pr_value *v,
-                       const char *rule, const char *allowed,
-                       struct pr_err *err)
+static int wrong_value(const struct pr_value *v, const char *rule,
+                       const char *allowed, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf got = PR_BUF_INIT(1 << 20);
 
     pr_json_write(&got, v);
-    return pr_fail(err, PR_E_CONF, "", "'%s' is %.120s, but must %s %s", name,
+    return pr_fail(err, PR_E_CONF, "", "%.120s must %s %s",
                    got.data ? got.data : "?", rule, allowed);
 }
 
-static int check_domain(const struct pr_decl *d, const char *name,
-                        const struct pr_value *v, struct pr_err *err)
+static int check_domain(const struct pr_decl *d, const struct pr_value *v,
+                        struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf all = PR_BUF_INIT(1 << 20);
 
@@ -48,11 +47,11 @@ static int check_domain(const struct pr_decl *d, const char *name,
         if (pr_equal(&d->domain->items[i], v))
             return PR_OK;
     pr_json_write(&all, d->domain);
-    return wrong_value(name, v, "be one of", all.data ? all.data : "?", err);
+    return wrong_value(v, "be one of", all.data ? all.data : "?", err);
 }
 
-static int check_regexp(const struct pr_decl *d, const char *name,
-                        const struct pr_value *v, struct pr_err *err)
+static int check_regexp(const struct pr_decl *d, const struct pr_value *v,
+                        struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
     int matched;
@@ -65,13 +64,13 @@ static int check_regexp(const struct pr_decl *d, const char *name,
     if (matched < 0)
         return matched;
     if (!matched)
-        return wrong_value(name, v, "match", d->regexp_text, err);
+        return wrong_value(v, "match", d->regexp_text, err);
     return PR_OK;
 }
 
-static int cast_text(const struct pr_decl *d, const char *name,
-                     const struct pr_value *in, struct pr_arena *a,
-                     struct pr_value *ret, struct pr_err *err)
+static int cast_text(const struct pr_decl *d, const struct pr_value *in,
+                     struct pr_arena *a, struct pr_value *ret,
+                     struct pr_err *err)
 {
     static const char *const wants[] = {
         [PR_DECL_INT] = "a whole number",
@@ -86,24 +85,23 @@ static int cast_text(const struct pr_decl *d, const char *name,
     if (d->type == PR_DECL_NONE || d->type == PR_DECL_STR)
         return PR_OK;
     if (pr_opt_cast(as, in, a, ret, NULL))
-        return pr_fail(err, PR_E_CONF, "", "'%s' wants %s, got '%s'", name,
-                       wants[d->type], in->s);
+        return pr_fail(err, PR_E_CONF, "", "wants %s, got '%s'", wants[d->type],
+                       in->s);
     return PR_OK;
 }
 
-int pr_decl_apply(const struct pr_decl *d, const char *name,
-                  const struct pr_value *in, struct pr_arena *a,
-                  struct pr_value *ret, struct pr_err *err)
+int pr_decl_apply(const struct pr_decl *d, const struct pr_value *in,
+                  struct pr_arena *a, struct pr_value *ret, struct pr_err *err)
 {
     struct pr_value v = *in;
     int rc = PR_OK;
 
     if (d && in->kind == PR_STR) {
-        rc = cast_text(d, name, in, a, &v, err);
+        rc = cast_text(d, in, a, &v, err);
         if (!rc && d->domain)
-            rc = check_domain(d, name, &v, err);
+            rc = check_domain(d, &v, err);
         if (!rc && d->regexp)
-            rc = check_regexp(d, name, &v, err);
+            rc = check_regexp(d, &v, err);
     }
     if (!rc && d && d->opt && !(d->opt->flags & PR_OPT_PREFIX))
         rc = pr_opt_cast(d->opt, &v, a, &v, err);

@@ -39,8 +39,8 @@ static inline bool pr_decl_keeps_lists(const struct pr_decl *d)
 /* Brings a final value to its declared type and checks it. As DLBS has it,
  * what a config declares is applied to values that were text; our own tables
  * apply to every value. d may be NULL. The message has no place yet. */
-int pr_decl_apply(const struct pr_decl *d, const char *name,
-                  const struct pr_value *in, struct pr_arena *a,
-                  struct pr_value *ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_decl_apply(const struct pr_decl *d, const struct pr_value *in,
+                  struct pr_arena *a, struct pr_value *ret,
+                  struct pr_err *err) PR_MUST_CHECK;
 
 #endif

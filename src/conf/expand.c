@@ -35,10 +35,10 @@ struct slot {
     bool busy;        /* being computed: meeting it again is a cycle */
     bool pure;        /* the same inputs give the same value */
     struct pr_value value;
-    struct pr_buf text;         /* holds the text of a computed value */
-    struct pr_buf work, spare;  /* while it is computed */
-    struct pr_arena *arena;     /* holds lists and cast results */
-    struct pr_arena *next;      /* the same while computing */
+    struct pr_buf text;        /* holds the text of a computed value */
+    struct pr_buf work, spare; /* while it is computed */
+    struct pr_arena *arena;    /* holds lists and cast results */
+    struct pr_arena *next;     /* the same while computing */
     struct dep *deps;
     size_t dep_count, dep_cap;
     struct pr_buf json;
@@ -111,8 +111,8 @@ static int blame(const struct pr_expander *x, const struct pr_setting *set,
     if (!err || err->where[0] || rc == PR_E_NOMEM)
         return rc;
     return pr_reword(err, pr_origin_text(&set->origin, where),
-                     "parameter '%s': %s",
-                     pr_names_text(x->names, set->name), err->msg);
+                     "parameter '%s': %s", pr_names_text(x->names, set->name),
+                     err->msg);
 }
 
 static int resolve(struct pr_expander *x, uint32_t name, struct pr_err *err);
@@ -149,6 +149,10 @@ static int undefined(const struct pr_expander *x, const char *name,
 {
     struct pr_nearest near;
 
+    if (strncmp(name, "__condition.", 12) == 0)
+        return pr_fail(err, PR_E_CONF, "",
+                       "'${%s}' names nothing that the condition captured",
+                       name);
     pr_fail(err, PR_E_CONF, "",
             "'${%s}' is neither a parameter nor in the environment", name);
     pr_nearest_init(&near, name);
@@ -299,8 +303,9 @@ static int put_all_exprs(struct pr_expander *x, struct slot *s, bool nested,
         s->work = s->spare;
         s->spare = text;
     }
-    return pr_fail(err, PR_E_CONF, "", "expressions that give expressions "
-                                       "without end");
+    return pr_fail(err, PR_E_CONF, "",
+                   "expressions that give expressions "
+                   "without end");
 }
 
 /* Expands text to s->spare. */
@@ -351,8 +356,8 @@ static int expand_items(struct pr_expander *x, struct slot *s,
                         const struct pr_value *list, struct pr_value *ret,
                         struct pr_err *err)
 {
-    struct pr_value *items = PR_ARENA_ARRAY(s->next, struct pr_value,
-                                            list->len);
+    struct pr_value *items =
+        PR_ARENA_ARRAY(s->next, struct pr_value, list->len);
 
     if (!items)
         return pr_fail_nomem(err);
@@ -493,8 +498,7 @@ static int compute(struct pr_expander *x, struct slot *s,
         return pr_fail_nomem(err);
     rc = raw_value(x, s, set, &v, err);
     if (!rc)
-        rc = pr_decl_apply(decl, pr_names_text(x->names, set->name), &v,
-                           s->next, &v, err);
+        rc = pr_decl_apply(decl, &v, s->next, &v, err);
     if (rc)
         return blame(x, set, rc, err);
     if (!own(s, &v))

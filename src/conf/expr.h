@@ -14,8 +14,9 @@
  * of the expression ("'+' cannot add a whole number and text"), its place is
  * left empty for the caller, who knows the file and line.
  * scratch is reset-able memory of the caller's; nothing in it is kept.
- * *ret_pure (may be NULL) is false when the next call may answer otherwise
- * (uuid.uuid4, environment, working directory). */
+ * *ret_pure (may be NULL) is false when the next call may answer otherwise:
+ * uuid.uuid4. The environment and the working directory do not change while a
+ * plan is made. */
 int pr_expr_eval(const char *text, size_t len, struct pr_arena *scratch,
                  struct pr_buf *out, bool *ret_pure,
                  struct pr_err *err) PR_MUST_CHECK;

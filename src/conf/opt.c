@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "base/units.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,10 +27,9 @@ static const struct pr_opt *row(const struct pr_opt_section *s,
         size_t n = strlen(o->name);
         bool exact = strcmp(rest, o->name) == 0;
 
-        if (o->flags & PR_OPT_PREFIX
-                ? strncmp(rest, o->name, n) == 0 && rest[n] == '.' &&
-                      rest[n + 1]
-                : exact)
+        if (o->flags & PR_OPT_PREFIX ? strncmp(rest, o->name, n) == 0 &&
+                                           rest[n] == '.' && rest[n + 1]
+                                     : exact)
             return o;
     }
     return NULL;
@@ -51,6 +51,17 @@ const struct pr_opt *pr_opt_find(const char *name,
     if (ret_section)
         *ret_section = NULL;
     return NULL;
+}
+
+bool pr_opt_env_name(const char *name, char out[static 160])
+{
+    int n = snprintf(out, 160, "PRONY_%s", name);
+
+    if (n < 0 || n >= 160)
+        return false;
+    for (char *c = out; *c; c++)
+        *c = *c == '.' || *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+    return true;
 }
 
 const char *pr_opt_nearest(const struct pr_opt_section *section,
@@ -98,19 +109,6 @@ void pr_opt_wants(const struct pr_opt *opt, struct pr_buf *out)
         pr_buf_printf(out, " from %.15g to %.15g", opt->min, opt->max);
 }
 
-static int unwanted(const struct pr_opt *opt, const struct pr_value *in,
-                    struct pr_err *err)
-{
-    PR_AUTO_BUF struct pr_buf wants = PR_BUF_INIT(256);
-    PR_AUTO_BUF struct pr_buf got = PR_BUF_INIT(1 << 20);
-
-    pr_opt_wants(opt, &wants);
-    pr_json_write(&got, in);
-    return pr_fail(err, PR_E_CONF, "", "'%s' wants %s, got %.120s", opt->name,
-                   wants.data ? wants.data : "something else",
-                   got.data ? got.data : "?");
-}
-
 static bool chosen(const char *choices, const char *text, size_t n)
 {
     for (const char *p = choices;; p++) {
@@ -122,6 +120,47 @@ static bool chosen(const char *choices, const char *text, size_t n)
             return false;
         p = end;
     }
+}
+
+/* The choice nearest to what was typed, as a hint. */
+static int hint_choice(const struct pr_opt *opt, const char *typed,
+                       struct pr_err *err)
+{
+    struct pr_nearest near;
+    char choice[64];
+    char best[64] = "";
+
+    pr_nearest_init(&near, typed);
+    for (const char *p = opt->choices; *p;) {
+        size_t n = strcspn(p, "|");
+        if (n && n < sizeof choice) {
+            memcpy(choice, p, n);
+            choice[n] = '\0';
+            near.best = NULL;
+            pr_nearest_offer(&near, choice);
+            if (near.best)
+                memcpy(best, choice, n + 1);
+        }
+        p += n + (p[n] == '|');
+    }
+    return *best ? pr_hint(err, "did you mean '%s'?", best) : PR_E_CONF;
+}
+
+/* The message begins with what is wanted: callers know the name. */
+static int unwanted(const struct pr_opt *opt, const struct pr_value *in,
+                    struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf wants = PR_BUF_INIT(256);
+    PR_AUTO_BUF struct pr_buf got = PR_BUF_INIT(1 << 20);
+
+    pr_opt_wants(opt, &wants);
+    pr_json_write(&got, in);
+    pr_fail(err, PR_E_CONF, "", "wants %s, got %.120s",
+            wants.data ? wants.data : "something else",
+            got.data ? got.data : "?");
+    if (opt->choices && in->kind == PR_STR)
+        return hint_choice(opt, in->s, err);
+    return PR_E_CONF;
 }
 
 static bool bool_word(const char *s, bool *ret)
@@ -251,7 +290,8 @@ static int cast_str(const struct pr_opt *opt, const struct pr_value *in,
     if (in->kind == PR_MAP)
         return unwanted(opt, in, err);
     if (in->kind == PR_NULL) /* `null` may be meant as the word */
-        v = pr_str(opt->choices && chosen(opt->choices, "null", 4) ? "null" : "");
+        v = pr_str(opt->choices && chosen(opt->choices, "null", 4) ? "null"
+                                                                   : "");
     else if (in->kind != PR_STR) {
         const char *s;
         pr_text(&text, in);
@@ -345,7 +385,8 @@ int pr_opt_fill(const struct pr_opt_section *section,
         }
         rc = pr_opt_cast(o, &v, a, &v, err);
         if (rc)
-            return rc;
+            return err ? pr_reword(err, err->where, "'%s' %s", name, err->msg)
+                       : rc;
         rc = store(o, &v, a, (char *)ret + o->offset, err);
         if (rc)
             return rc;

@@ -10,14 +10,14 @@
 #include "base/value.h"
 
 /* X(kind, type of the field, words for a message and the manual) */
-#define PR_OPT_KINDS(X)                                            \
-    X(BOOL, bool, "true or false")                                 \
-    X(INT, int64_t, "a whole number")                              \
-    X(FLOAT, double, "a number")                                   \
-    X(SIZE, uint64_t, "a size such as 150k or 2GiB")               \
-    X(SECONDS, double, "a time such as 90, 1.5s or 2m")            \
-    X(STR, const char *, "text")                                   \
-    X(LIST, const struct pr_value *, "a list")                     \
+#define PR_OPT_KINDS(X)                                 \
+    X(BOOL, bool, "true or false")                      \
+    X(INT, int64_t, "a whole number")                   \
+    X(FLOAT, double, "a number")                        \
+    X(SIZE, uint64_t, "a size such as 150k or 2GiB")    \
+    X(SECONDS, double, "a time such as 90, 1.5s or 2m") \
+    X(STR, const char *, "text")                        \
+    X(LIST, const struct pr_value *, "a list")          \
     X(ANY, const struct pr_value *, "any value")
 
 enum pr_opt_kind {
@@ -38,10 +38,10 @@ enum pr_opt_flags {
 
 struct pr_opt {
     enum pr_opt_kind kind;
-    const char *name; /* without its section */
-    size_t offset;    /* of the field */
-    const char *def;  /* as a user would write it; may hold ${} and $()$ */
-    double min, max;  /* both 0: unlimited */
+    const char *name;    /* without its section */
+    size_t offset;       /* of the field */
+    const char *def;     /* as a user would write it; may hold ${} and $()$ */
+    double min, max;     /* both 0: unlimited */
     const char *choices; /* "a|b|c", or NULL */
     const char *unit;    /* "", "s", "bytes", "batches" … */
     unsigned flags;
@@ -64,6 +64,10 @@ const struct pr_opt_section *const *pr_opt_sections(void);
  * ret_section (may be NULL) is set when the section has a table, row or not. */
 const struct pr_opt *pr_opt_find(const char *name,
                                  const struct pr_opt_section **ret_section);
+
+/* The environment variable of a parameter: PRONY_EXP_MODEL for exp.model.
+ * False when it does not fit. */
+bool pr_opt_env_name(const char *name, char out[static 160]);
 
 /* The name in the same section that is nearest, or NULL. */
 const char *pr_opt_nearest(const struct pr_opt_section *section,

@@ -125,8 +125,8 @@ const char *pr_origin_kind_text(enum pr_origin_kind kind)
 
 const char *pr_origin_text(const struct pr_origin *o, char out[static 256])
 {
-    const char *name = o->name && *o->name ? o->name
-                                           : pr_origin_kind_text(o->kind);
+    const char *name =
+        o->name && *o->name ? o->name : pr_origin_kind_text(o->kind);
 
     if (o->line)
         snprintf(out, 256, "%s:%u:%u", name, o->line, o->col);

@@ -57,8 +57,8 @@ int pr_query_new(const struct pr_value *value, const char *name,
         if (value->kind == PR_MAP)
             rc = init_term(&q->terms[i], &value->members[i], name, err);
         else if (value->items[i].kind == PR_STR)
-            q->terms[i] = (struct term){value->items[i].s,
-                                        value->items[i].len, NULL, NULL};
+            q->terms[i] = (struct term){value->items[i].s, value->items[i].len,
+                                        NULL, NULL};
         else
             rc = pr_fail_at(err, PR_E_CONF, name, value->items[i].line,
                             value->items[i].col,
@@ -111,9 +111,8 @@ static int match_term(const struct term *t, const struct pr_value *v,
     return 0;
 }
 
-int pr_query_match(const struct pr_query *q, pr_query_get *get,
-                   const void *ctx, enum pr_query_policy policy,
-                   struct pr_err *err)
+int pr_query_match(const struct pr_query *q, pr_query_get *get, const void *ctx,
+                   enum pr_query_policy policy, struct pr_err *err)
 {
     for (size_t i = 0; i < q->count; i++) {
         const struct term *t = &q->terms[i];

@@ -29,8 +29,8 @@ enum pr_query_policy {
 };
 
 /* 1 match, 0 no match, negative: failed. */
-int pr_query_match(const struct pr_query *q, pr_query_get *get,
-                   const void *ctx, enum pr_query_policy policy,
+int pr_query_match(const struct pr_query *q, pr_query_get *get, const void *ctx,
+                   enum pr_query_policy policy,
                    struct pr_err *err) PR_MUST_CHECK;
 
 /* After a match: the text of group n of the term on name (0: the whole value

@@ -1,9 +1,9 @@
 /* The option tables of this build, made from the .def files. */
 #include "conf/sections.h"
 
-#define OPT(k, f, d, lo, hi, ch, u, fl, s, h)                             \
-    {PR_OPT_##k, #f, offsetof(struct OWNER, f), d, lo, hi, ch, u,         \
-     PR_OPT_##fl, s, h},
+#define OPT(k, f, d, lo, hi, ch, u, fl, s, h)                                  \
+    {PR_OPT_##k, #f, offsetof(struct OWNER, f), d, lo, hi, ch, u, PR_OPT_##fl, \
+     s,          h},
 
 #define OWNER pr_exp_opts
 static const struct pr_opt exp_opts[] = {
@@ -30,8 +30,8 @@ static const struct pr_opt plan_builder_opts[] = {
 #undef OWNER
 #undef OPT
 
-#define SECTION(var, text, about, table, type)                            \
-    const struct pr_opt_section var = {                                   \
+#define SECTION(var, text, about, table, type) \
+    const struct pr_opt_section var = {        \
         text, about, table, sizeof table / sizeof *table, sizeof(type)}
 
 SECTION(pr_exp_section, "exp", "one experiment", exp_opts, struct pr_exp_opts);

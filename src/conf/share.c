@@ -4,7 +4,6 @@
 #include "prony_config.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,20 +49,54 @@ const char *pr_share_find(struct pr_arena *a, const char *folder,
     const char *dir = pr_share_dir(a);
 
     for (size_t i = 0; dir && i < sizeof endings / sizeof *endings; i++) {
-        const char *path = pr_arena_printf(a, "%s/%s/%s.%s", dir, folder,
-                                           name, endings[i]);
+        const char *path =
+            pr_arena_printf(a, "%s/%s/%s.%s", dir, folder, name, endings[i]);
         if (path && access(path, R_OK) == 0)
             return path;
     }
     return NULL;
 }
 
-static int visible(const struct dirent *e)
+static bool is_config(const char *name)
 {
-    const char *dot = strrchr(e->d_name, '.');
+    const char *dot = strrchr(name, '.');
 
-    return e->d_name[0] != '.' && dot &&
+    return name[0] != '.' && dot &&
            (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".json") == 0);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* File names of a folder, sorted; in the arena. */
+static int list(const char *dir, struct pr_arena *a, const char ***ret,
+                size_t *ret_count, struct pr_err *err)
+{
+    DIR *d = opendir(dir);
+    const char **names = NULL;
+    size_t n = 0, cap = 0;
+    struct dirent *e;
+    bool ok = true;
+
+    if (!d)
+        return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
+    while (ok && (e = readdir(d))) {
+        if (!is_config(e->d_name))
+            continue;
+        names = pr_arena_grow(a, names, n, &cap, sizeof *names);
+        ok = names && (names[n] = pr_arena_str(a, e->d_name));
+        n += ok;
+    }
+    closedir(d);
+    if (!ok)
+        return pr_fail_nomem(err);
+    if (n)
+        qsort(names, n, sizeof *names, by_name);
+    *ret = names;
+    *ret_count = n;
+    return PR_OK;
 }
 
 int pr_share_each(const char *folder,
@@ -73,23 +106,15 @@ int pr_share_each(const char *folder,
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     const char *share = a ? pr_share_dir(a) : NULL;
     const char *dir = share ? pr_arena_printf(a, "%s/%s", share, folder) : NULL;
-    struct dirent **entries;
-    int n = dir ? scandir(dir, &entries, visible, alphasort) : 0;
-    int rc = PR_OK;
+    const char **names = NULL;
+    size_t n = 0;
+    int rc = dir ? list(dir, a, &names, &n, err) : PR_OK;
 
-    if (n < 0)
-        return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
-    for (int i = 0; i < n; i++) {
-        char *dot = strrchr(entries[i]->d_name, '.');
-        const char *path =
-            pr_arena_printf(a, "%s/%s", dir, entries[i]->d_name);
-        *dot = '\0';
-        if (!rc)
-            rc = path ? each(ctx, entries[i]->d_name, path)
-                      : pr_fail_nomem(err);
-        free(entries[i]);
+    for (size_t i = 0; i < n && !rc; i++) {
+        const char *path = pr_arena_printf(a, "%s/%s", dir, names[i]);
+        const char *name = pr_arena_copy(
+            a, names[i], (size_t)(strrchr(names[i], '.') - names[i]));
+        rc = path && name ? each(ctx, name, path) : pr_fail_nomem(err);
     }
-    if (n > 0)
-        free(entries);
     return rc;
 }

@@ -207,3 +207,8 @@ int pr_yaml_read(const char *text, size_t len, const char *name,
     pr_free(l.stack);
     return rc;
 }
+
+const char *pr_yaml_version(void)
+{
+    return yaml_get_version_string();
+}

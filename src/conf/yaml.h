@@ -9,6 +9,9 @@
 #include "base/err.h"
 #include "base/value.h"
 
+/* The version of libyaml. */
+const char *pr_yaml_version(void);
+
 /* Reads one document. Anchors, aliases and merge keys (<<) work; their
  * expansion is limited. A key given twice, a tag that is not YAML's own and a
  * second document are errors. PR_E_FORMAT names line and column. */

@@ -39,10 +39,10 @@ static int split(struct pr_plan *p, const char *option, const char *text,
         trim(&ret->value, &ret->value_len);
     }
     if (!equals || !ret->name_len || !ret->value_len) {
-        pr_fail(err, PR_E_USAGE, option, "expected name=value, got '%s'",
-                text);
-        return pr_hint(err, "for example %s exp.num_batches=100; for empty "
-                            "text write %s name='\"\"'",
+        pr_fail(err, PR_E_USAGE, option, "expected name=value, got '%s'", text);
+        return pr_hint(err,
+                       "for example %s exp.num_batches=100; for empty "
+                       "text write %s name='\"\"'",
                        option, option);
     }
     ret->origin = pr_arena_printf(p->scope.arena, "%s %.*s", option,
@@ -53,8 +53,7 @@ static int split(struct pr_plan *p, const char *option, const char *text,
 }
 
 static int read_json(struct pr_plan *p, const char *text, size_t len,
-                     const char *name, struct pr_value *ret,
-                     struct pr_err *err)
+                     const char *name, struct pr_value *ret, struct pr_err *err)
 {
     const char *copy = pr_arena_copy(p->scope.arena, text, len);
     struct pr_json_in in = {.text = copy, .len = len, .name = name};
@@ -118,8 +117,7 @@ static int push_param(struct pr_plan *p, enum pr_override_op op,
     return rc ? rc : push_op(p, op, err);
 }
 
-int pr_plan_param(struct pr_plan *p, const char *assignment,
-                  struct pr_err *err)
+int pr_plan_param(struct pr_plan *p, const char *assignment, struct pr_err *err)
 {
     struct assignment as;
     struct pr_value v;
@@ -130,8 +128,8 @@ int pr_plan_param(struct pr_plan *p, const char *assignment,
         *err = inner;
     if (rc)
         return rc;
-    return push_param(p, PR_OVERRIDE_FORCE, as.name, as.name_len, &v,
-                      as.origin, err);
+    return push_param(p, PR_OVERRIDE_FORCE, as.name, as.name_len, &v, as.origin,
+                      err);
 }
 
 int pr_plan_param_value(struct pr_plan *p, const char *name,
@@ -206,8 +204,8 @@ int pr_plan_variable(struct pr_plan *p, const char *assignment,
         pr_fail(err, PR_E_USAGE, as.origin,
                 "expected a list of values as JSON, got '%.*s'",
                 (int)as.value_len, as.value);
-        return pr_hint(err, "for example -V %.*s='[1, 2, 4]'",
-                       (int)as.name_len, as.name);
+        return pr_hint(err, "for example -V %.*s='[1, 2, 4]'", (int)as.name_len,
+                       as.name);
     }
     if (rc)
         return rc;

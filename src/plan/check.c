@@ -62,8 +62,9 @@ static int check(struct pr_plan *p, const struct pr_setting *set, bool peer,
             name + strlen(section->name) + 1, section->name);
     if (near)
         return pr_hint(err, "did you mean '%s.%s'?", section->name, near);
-    return pr_hint(err, "'prony help --params ^%s' lists the names; those of "
-                        "your own belong in a section of your own",
+    return pr_hint(err,
+                   "'prony help --params ^%s' lists the names; those of "
+                   "your own belong in a section of your own",
                    section->name);
 }
 

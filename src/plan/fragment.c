@@ -129,8 +129,8 @@ static int add_condition(struct pr_scope *s, struct pr_extension *e,
     int rc;
 
     e->condition = condition;
-    queries = pr_arena_grow(s->arena, s->queries, s->query_count,
-                            &s->query_cap, sizeof *queries);
+    queries = pr_arena_grow(s->arena, s->queries, s->query_count, &s->query_cap,
+                            sizeof *queries);
     if (!queries)
         return pr_fail_nomem(err);
     s->queries = queries;
@@ -174,8 +174,7 @@ static int fill_extension(struct pr_scope *s, const struct pr_fragment *f,
 
     for (uint32_t i = 0; i < value->len; i++) {
         const struct pr_member *m = &value->members[i];
-        if (&m->value == condition || &m->value == params ||
-            &m->value == cases)
+        if (&m->value == condition || &m->value == params || &m->value == cases)
             continue;
         rc = unknown_key(s, f, e, m, err);
         if (rc)
@@ -197,8 +196,8 @@ int pr_fragment_extension(struct pr_scope *s, struct pr_fragment *f,
     int rc;
 
     if (value->kind != PR_MAP)
-        return pr_fail_at(err, PR_E_CONF, origin->name, value->line,
-                          value->col, "an extension must be a map, got %s",
+        return pr_fail_at(err, PR_E_CONF, origin->name, value->line, value->col,
+                          "an extension must be a map, got %s",
                           pr_kind_name(value->kind));
     exts = pr_arena_grow(s->arena, f->exts, f->ext_count, &f->ext_cap,
                          sizeof *exts);

@@ -12,8 +12,8 @@ static int warn_unknown(struct pr_scope *s, const struct pr_source *src,
                         const struct pr_member *m, const char *what,
                         const char *known, struct pr_err *err)
 {
-    const char *where = pr_arena_printf(s->arena, "%s:%u:%u", src->path,
-                                        m->line, m->col);
+    const char *where =
+        pr_arena_printf(s->arena, "%s:%u:%u", src->path, m->line, m->col);
 
     if (!where || !pr_warn(&s->warnings, where, known,
                            "unknown key '%s' %s, ignored", m->key, what))
@@ -33,8 +33,8 @@ static int declare_regexp(struct pr_scope *s, const struct pr_source *src,
                           "val_regexp must be text");
     rc = pr_regex_new(v->s, v->len, 0, &re, err);
     if (rc == PR_E_CONF && err)
-        return pr_fail_at(err, rc, src->path, v->line, v->col,
-                          "val_regexp: %s", err->msg);
+        return pr_fail_at(err, rc, src->path, v->line, v->col, "val_regexp: %s",
+                          err->msg);
     if (rc)
         return rc;
     if (!pr_scope_keep_regex(s, re)) {
@@ -86,7 +86,7 @@ static int declare_one(struct pr_scope *s, const struct pr_source *src,
 static void declare_plain(struct pr_decl *decl, const struct pr_value *v)
 {
     static const enum pr_decl_type types[] = {
-        [PR_BOOL] = PR_DECL_BOOL, [PR_INT] = PR_DECL_INT,
+        [PR_BOOL] = PR_DECL_BOOL,   [PR_INT] = PR_DECL_INT,
         [PR_FLOAT] = PR_DECL_FLOAT, [PR_STR] = PR_DECL_STR,
         [PR_LIST] = PR_DECL_STR,
     };
@@ -161,8 +161,8 @@ static int read_variables(struct pr_scope *s, struct pr_fragment *f,
 
         at.line = m->line;
         at.col = m->col;
-        rc = pr_fragment_variable(s, f, m->key, m->key_len, &m->value, &at,
-                                  err);
+        rc =
+            pr_fragment_variable(s, f, m->key, m->key_len, &m->value, &at, err);
         if (rc)
             return rc;
     }

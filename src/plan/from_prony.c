@@ -8,7 +8,7 @@
  *         parameters: {…}
  *         variables: {exp.replica_batch: [16, 32]}
  *         extensions: [{condition: {…}, parameters: {…}, cases: […]}]
- * A map inside parameters nests names; unknown keys are errors.
+ * A map inside parameters or variables nests names; unknown keys are errors.
  */
 #include "plan/source.h"
 
@@ -29,20 +29,34 @@ static struct pr_origin place(const struct reader *r, enum pr_origin_kind kind,
     return (struct pr_origin){kind, r->path, m->line, m->col};
 }
 
+/* A parameter whose value may itself be a map. */
+static bool takes_map(const char *name)
+{
+    const struct pr_opt *opt = pr_opt_find(name, NULL);
+
+    return opt && opt->kind == PR_OPT_ANY && !(opt->flags & PR_OPT_PREFIX);
+}
+
+/* NULL when out of memory. */
+static const char *full_name(struct reader *r, const char *prefix,
+                             const struct pr_member *m)
+{
+    return *prefix ? pr_arena_printf(r->scope->arena, "%s.%s", prefix, m->key)
+                   : m->key;
+}
+
 static int read_params(struct reader *r, struct pr_fragment *f,
                        const char *prefix, const struct pr_value *map)
 {
     for (uint32_t i = 0; i < map->len; i++) {
         const struct pr_member *m = &map->members[i];
         struct pr_origin at = place(r, r->origin, m);
-        const char *name =
-            *prefix ? pr_arena_printf(r->scope->arena, "%s.%s", prefix, m->key)
-                    : m->key;
+        const char *name = full_name(r, prefix, m);
         int rc;
 
         if (!name)
             return pr_fail_nomem(r->err);
-        if (m->value.kind == PR_MAP)
+        if (m->value.kind == PR_MAP && !takes_map(name))
             rc = read_params(r, f, name, &m->value);
         else
             rc = pr_fragment_param(r->scope, f, name, strlen(name), &m->value,
@@ -54,12 +68,20 @@ static int read_params(struct reader *r, struct pr_fragment *f,
 }
 
 static int read_variables(struct reader *r, struct pr_fragment *f,
-                          const struct pr_value *map)
+                          const char *prefix, const struct pr_value *map)
 {
     for (uint32_t i = 0; i < map->len; i++) {
         const struct pr_member *m = &map->members[i];
         struct pr_origin at = place(r, PR_FROM_VARIABLE, m);
-        int rc = pr_fragment_variable(r->scope, f, m->key, m->key_len,
+        const char *name = full_name(r, prefix, m);
+        int rc;
+
+        if (!name)
+            return pr_fail_nomem(r->err);
+        if (m->value.kind == PR_MAP)
+            rc = read_variables(r, f, name, &m->value);
+        else
+            rc = pr_fragment_variable(r->scope, f, name, strlen(name),
                                       &m->value, &at, r->err);
         if (rc)
             return rc;
@@ -93,8 +115,8 @@ static int unknown_key(struct reader *r, const struct pr_member *m,
 {
     struct pr_nearest near;
 
-    pr_fail_at(r->err, PR_E_CONF, r->path, m->line, m->col,
-               "unknown key '%s'", m->key);
+    pr_fail_at(r->err, PR_E_CONF, r->path, m->line, m->col, "unknown key '%s'",
+               m->key);
     pr_nearest_init(&near, m->key);
     for (; *known; known++)
         pr_nearest_offer(&near, *known);
@@ -128,7 +150,7 @@ static int read_key(struct reader *r, struct pr_fragment *f,
         return wrong_kind(r, m, exts ? PR_LIST : PR_MAP);
     if (params)
         return read_params(r, f, "", &m->value);
-    return vars ? read_variables(r, f, &m->value)
+    return vars ? read_variables(r, f, "", &m->value)
                 : read_extensions(r, f, &m->value);
 }
 
@@ -157,8 +179,7 @@ static int read_groups(struct reader *r, const struct pr_value *root,
     struct pr_fragment *f;
 
     if (groups->kind != PR_LIST || !groups->len)
-        return pr_fail_at(r->err, PR_E_CONF, r->path, groups->line,
-                          groups->col,
+        return pr_fail_at(r->err, PR_E_CONF, r->path, groups->line, groups->col,
                           "'experiments' must be a list of groups");
     f = PR_ARENA_ARRAY(r->scope->arena, struct pr_fragment, groups->len);
     if (!f)

@@ -112,8 +112,8 @@ bool pr_experiment_json(const struct pr_plan *p, const struct pr_experiment *e,
 }
 
 static int put_experiment(struct writer *w, const struct pr_plan *p,
-                          const struct pr_experiment *e, bool full,
-                          bool first, struct pr_err *err)
+                          const struct pr_experiment *e, bool full, bool first,
+                          struct pr_err *err)
 {
     pr_buf_printf(&w->buf, "%s{\"id\": \"%s\", ", first ? "\n" : ",\n", e->id);
     if (p->opts.repeat > 1)
@@ -155,7 +155,8 @@ int pr_plan_write(struct pr_plan *p, bool full, pr_plan_sink *sink, void *ctx,
     int rc = pr_plan_count(p, &count, err);
 
     if (!rc) {
-        pr_buf_printf(&w.buf, "{\"schema\": \"prony.plan/1\", \"count\": %llu, ",
+        pr_buf_printf(&w.buf,
+                      "{\"schema\": \"prony.plan/1\", \"count\": %llu, ",
                       (unsigned long long)count);
         put_varied(&w, p);
         rc = put_defaults(&w, p, err);

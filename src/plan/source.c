@@ -55,7 +55,7 @@ static bool like_dlbs(const struct pr_value *root)
 
 static bool like_dlio(const struct pr_value *root)
 {
-    static const char *const keys[] = {"dataset",     "reader",   "workflow",
+    static const char *const keys[] = {"dataset",     "reader",     "workflow",
                                        "data_loader", "checkpoint", NULL};
     const struct pr_value *tree = pr_get(root, "workload");
 
@@ -84,13 +84,16 @@ static bool like_milarun(const struct pr_value *root)
     return false;
 }
 
-/* Whether key is the section, or the first words of its dotted name. */
-static bool begins(const char *section, const char *key)
+/* "exp", or "sys" of "sys.plan_builder". */
+static bool is_section(const char *key)
 {
+    const struct pr_opt_section *const *s = pr_opt_sections();
     size_t n = strlen(key);
 
-    return n && strncmp(section, key, n) == 0 &&
-           (section[n] == '\0' || section[n] == '.');
+    while (*s && (strncmp((*s)->name, key, n) != 0 ||
+                  ((*s)->name[n] != '\0' && (*s)->name[n] != '.')))
+        s++;
+    return *s != NULL;
 }
 
 /* Flat dotted names, or sections of our own tables. */
@@ -102,13 +105,7 @@ static bool like_prony(const struct pr_value *root)
         return true;
     for (uint32_t i = 0; i < root->len; i++) {
         const char *key = root->members[i].key;
-        const struct pr_opt_section *const *s = pr_opt_sections();
-
-        if (strchr(key, '.'))
-            continue;
-        while (*s && !begins((*s)->name, key))
-            s++;
-        if (!*s)
+        if (!strchr(key, '.') && !is_section(key))
             return false;
     }
     return true;

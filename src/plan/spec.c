@@ -9,7 +9,6 @@
 #include "conf/override.h"
 #include "plan/source.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +68,8 @@ static int add_source(struct pr_plan *p, const char *path,
     if (!rc)
         rc = pr_source_fragments(&p->scope, &src, origin, &frags, &n, err);
     for (size_t i = 0; i < n && !rc; i++) {
-        struct pr_fragment *grown = pr_arena_grow(
-            p->scope.arena, *list, *count, cap, sizeof **list);
+        struct pr_fragment *grown =
+            pr_arena_grow(p->scope.arena, *list, *count, cap, sizeof **list);
         if (!grown)
             return pr_fail_nomem(err);
         *list = grown;
@@ -169,18 +168,6 @@ static int lay_defaults(struct pr_plan *p, struct pr_params *params,
     return PR_OK;
 }
 
-/* PRONY_EXP_MODEL for exp.model. False when it does not fit. */
-static bool env_name(const char *name, char out[static 160])
-{
-    size_t n = (size_t)snprintf(out, 160, "PRONY_%s", name);
-
-    if (n >= 160)
-        return false;
-    for (char *c = out + 6; *c; c++)
-        *c = *c == '.' || *c == '-' ? '_' : (char)toupper((unsigned char)*c);
-    return true;
-}
-
 static int lay_env(struct pr_plan *p, struct pr_params *params, uint32_t name,
                    struct pr_err *err)
 {
@@ -192,7 +179,7 @@ static int lay_env(struct pr_plan *p, struct pr_params *params, uint32_t name,
     char env[160];
     int rc;
 
-    if (!env_name(text, env) || !(in.text = getenv(env)))
+    if (!pr_opt_env_name(text, env) || !(in.text = getenv(env)))
         return PR_OK;
     in.len = strlen(in.text);
     in.name = env;
@@ -206,8 +193,8 @@ static int lay_env(struct pr_plan *p, struct pr_params *params, uint32_t name,
         v = pr_strn(copy, in.len);
     }
     at.name = pr_arena_str(p->scope.arena, env);
-    set = pr_setting_new(p->scope.arena, p->scope.names, text, strlen(text),
-                         &v, &at);
+    set = pr_setting_new(p->scope.arena, p->scope.names, text, strlen(text), &v,
+                         &at);
     return set && at.name ? lay(p, params, set, err) : pr_fail_nomem(err);
 }
 
@@ -248,8 +235,7 @@ static int merge_vars(struct pr_plan *p, struct pr_group *g, size_t *cap,
         while (j < g->var_count && g->vars[j].name != f->vars[i].name)
             j++;
         if (j == g->var_count) {
-            vars = pr_arena_grow(p->scope.arena, g->vars, j, cap,
-                                 sizeof *vars);
+            vars = pr_arena_grow(p->scope.arena, g->vars, j, cap, sizeof *vars);
             if (!vars)
                 return pr_fail_nomem(err);
             g->vars = vars;
@@ -277,8 +263,8 @@ static int merge_exts(struct pr_plan *p, struct pr_group *g, size_t *cap,
 /* Variables named by sys.plan_builder.var_order come first, in its order. */
 static void order_vars(struct pr_plan *p, struct pr_group *g)
 {
-    uint32_t id = pr_names_find(p->scope.names, "sys.plan_builder.var_order",
-                                26);
+    uint32_t id =
+        pr_names_find(p->scope.names, "sys.plan_builder.var_order", 26);
     const struct pr_setting *set =
         id == PR_NO_NAME ? NULL : pr_params_get(&g->params, id);
     size_t placed = 0;
@@ -287,8 +273,7 @@ static void order_vars(struct pr_plan *p, struct pr_group *g)
         return;
     for (uint32_t i = 0; i < set->value.len; i++) {
         const struct pr_value *item = &set->value.items[i];
-        for (size_t j = placed; item->kind == PR_STR && j < g->var_count;
-             j++) {
+        for (size_t j = placed; item->kind == PR_STR && j < g->var_count; j++) {
             struct pr_variable var = g->vars[j];
             if (strcmp(pr_names_text(p->scope.names, var.name), item->s) != 0)
                 continue;
@@ -305,8 +290,8 @@ static int lay_group_name(struct pr_plan *p, struct pr_group *g,
 {
     struct pr_origin at = {PR_FROM_TARGET, "", 0, 0};
     struct pr_value v = pr_str(g->name);
-    struct pr_setting *set = pr_setting_new(p->scope.arena, p->scope.names,
-                                            "exp.name", 8, &v, &at);
+    struct pr_setting *set =
+        pr_setting_new(p->scope.arena, p->scope.names, "exp.name", 8, &v, &at);
 
     return set ? lay(p, &g->params, set, err) : pr_fail_nomem(err);
 }
@@ -371,8 +356,7 @@ static int warn_beaten(struct pr_plan *p, const struct pr_group *g,
         for (size_t j = 0; j < g->var_count; j++) {
             if (g->vars[j].name != set->name)
                 continue;
-            snprintf(remedy, sizeof remedy, "use -V %.60s='[…]' instead",
-                     name);
+            snprintf(remedy, sizeof remedy, "use -V %.60s='[…]' instead", name);
             if (!pr_warn(&p->scope.warnings,
                          pr_origin_text(&set->origin, where), remedy,
                          "'%s' is a variable too, whose values win", name))
@@ -413,8 +397,7 @@ int pr_plan_build(struct pr_plan *p, struct pr_err *err)
     int rc;
 
     p->group_count = p->target_count ? p->target_count : 1;
-    p->groups = PR_ARENA_ARRAY(p->scope.arena, struct pr_group,
-                               p->group_count);
+    p->groups = PR_ARENA_ARRAY(p->scope.arena, struct pr_group, p->group_count);
     if (!p->groups)
         return pr_fail_nomem(err);
     rc = p->opts.no_defaults ? PR_OK : pr_plan_check_names(p, err);

@@ -23,8 +23,8 @@ struct pr_plan {
     size_t target_count, target_cap;
     struct pr_fragment *configs;
     size_t config_count, config_cap;
-    struct pr_fragment cli;      /* parameters in the order given */
-    uint8_t *cli_ops;            /* enum pr_override_op for each of them */
+    struct pr_fragment cli; /* parameters in the order given */
+    uint8_t *cli_ops;       /* enum pr_override_op for each of them */
     size_t cli_op_count, cli_op_cap;
     struct pr_fragment cli_vars; /* -V and -E */
     struct pr_group *groups;

@@ -17,8 +17,8 @@ struct pr_walk {
     bool expand; /* false: only count */
     unsigned repeat;
     size_t group;
-    size_t *wheel; /* the value each variable of the group has */
-    bool started;  /* the wheels stand on a combination */
+    size_t *wheel;          /* the value each variable of the group has */
+    bool started;           /* the wheels stand on a combination */
     struct pr_arena *arena; /* of one combination */
     struct pr_params **variants;
     size_t variant_count, next_variant;
@@ -41,9 +41,8 @@ struct pr_walk *pr_walk_new(struct pr_plan *p)
             wheels = p->groups[i].var_count;
     w->wheel = pr_alloc_zeroed(wheels * sizeof *w->wheel);
     w->arena = pr_arena_new(65536);
-    w->expander =
-        pr_expander_new(p->scope.names,
-                        (const struct pr_decl *const *)p->scope.decls);
+    w->expander = pr_expander_new(
+        p->scope.names, (const struct pr_decl *const *)p->scope.decls);
     if (!w->wheel || !w->arena || !w->expander) {
         pr_walk_free(w);
         return NULL;
@@ -77,8 +76,7 @@ struct lookup {
     const struct pr_params *params;
 };
 
-static const struct pr_value *get(const void *ctx, const char *name,
-                                  size_t len)
+static const struct pr_value *get(const void *ctx, const char *name, size_t len)
 {
     const struct lookup *l = ctx;
     uint32_t id = pr_names_find(l->names, name, len);
@@ -126,8 +124,8 @@ static int put_captures(const struct pr_extension *e, const struct lookup *l,
 
         if (!open || !(close = memchr(open, '}', (size_t)(end - open))))
             break;
-        for (digits = close; digits > open && digits[-1] >= '0' &&
-                             digits[-1] <= '9';)
+        for (digits = close;
+             digits > open && digits[-1] >= '0' && digits[-1] <= '9';)
             digits--;
         for (const char *d = digits; d < close && group < 1000; d++)
             group = group * 10 + (unsigned)(*d - '0');
@@ -139,12 +137,10 @@ static int put_captures(const struct pr_extension *e, const struct lookup *l,
                                   out, err);
         if (rc < 0)
             return rc;
-        if (!rc) {
-            char where[256];
-            return pr_fail(err, PR_E_CONF, pr_origin_text(&e->origin, where),
-                           "'%.*s}' names nothing that the condition captured",
-                           (int)(close - open), open);
-        }
+        /* What was not captured stays: a later extension may replace it, and
+         * expansion fails on it if none does. */
+        if (!rc)
+            pr_buf_add(out, open, (size_t)(close + 1 - open));
         p = close + 1;
     }
     pr_buf_add(out, p, (size_t)(end - p));
@@ -236,8 +232,7 @@ static int push(struct pr_walk *w, struct variants *v, struct pr_params *p,
 
 /* One extension on one experiment; what becomes of it is pushed to out. */
 static int extend(struct pr_walk *w, const struct pr_extension *e,
-                  struct pr_params *p, struct variants *out,
-                  struct pr_err *err)
+                  struct pr_params *p, struct variants *out, struct pr_err *err)
 {
     struct lookup l = {w->plan->scope.names, p};
     size_t cases = e->case_count ? e->case_count : 1;
@@ -459,6 +454,7 @@ static uint64_t product(const struct pr_plan *p)
     return all * p->opts.repeat;
 }
 
+/* With opts.only set the names must be known, and so everything computed. */
 int pr_plan_count(struct pr_plan *p, uint64_t *ret, struct pr_err *err)
 {
     struct pr_experiment e;

@@ -3,15 +3,9 @@
 #define PR_PLAN_WARN_H
 
 #include "base/arena.h"
+#include "prony/plan.h"
 
 #include <stdbool.h>
-
-struct pr_warning {
-    const struct pr_warning *next;
-    const char *where;  /* "run.yaml:12:7"; may be empty */
-    const char *text;   /* lower case, no full stop */
-    const char *remedy; /* what to do about it; may be empty */
-};
 
 /* In the order they were given; text in the arena. */
 struct pr_warnings {

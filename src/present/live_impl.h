@@ -18,9 +18,9 @@ struct pr_live {
     struct pr_live_opts opts;
     enum pr_live_channel channel;
     bool ascii;
-    bool started;  /* the first update has come */
-    bool painted;  /* the line is on the screen */
-    bool finished; /* pr_live_done was called, or fd is dead */
+    bool started;               /* the first update has come */
+    bool painted;               /* the line is on the screen */
+    bool finished;              /* pr_live_done was called, or fd is dead */
     uint64_t start_ns, last_ns; /* of the command, of the last paint */
     uint64_t done, total, failed;
     struct pr_buf label, extra; /* clean */

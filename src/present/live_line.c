@@ -39,19 +39,22 @@ static void add_eta(struct pr_live *l, uint64_t now_ns, const char *before)
         pr_buf_printf(&l->out, "%seta %s", before, pr_format_seconds(text, s));
 }
 
-static double fraction(const struct pr_live *l)
+/* How many of so many parts are done; whole numbers, since 58 of 100 in
+ * floating point is 57.99 %. */
+static unsigned parts_done(const struct pr_live *l, unsigned parts)
 {
     if (l->done >= l->total)
-        return 1;
-    return (double)l->done / (double)l->total;
+        return parts;
+    if (l->total > UINT64_MAX / parts)
+        return (unsigned)(l->done / (l->total / parts + 1));
+    return (unsigned)(l->done * parts / l->total);
 }
 
 /* Whole blocks, one of 8 parts of a block, blanks. */
 static void add_bar(struct pr_live *l)
 {
-    static const char part[8][4] = {" ",  "▏", "▎", "▍",
-                                    "▌", "▋", "▊", "▉"};
-    unsigned eighths = (unsigned)(fraction(l) * BAR_COLUMNS * 8);
+    static const char part[8][4] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    unsigned eighths = parts_done(l, BAR_COLUMNS * 8);
 
     for (unsigned i = 0; i < BAR_COLUMNS; i++) {
         if (i < eighths / 8)
@@ -68,8 +71,8 @@ static void add_bar(struct pr_live *l)
 static void add_figures(struct pr_live *l, uint64_t now_ns)
 {
     if (l->total)
-        pr_buf_printf(&l->out, "%3d%%  %" PRIu64 "/%" PRIu64,
-                      (int)(fraction(l) * 100), l->done, l->total);
+        pr_buf_printf(&l->out, "%3u%%  %" PRIu64 "/%" PRIu64,
+                      parts_done(l, 100), l->done, l->total);
     else
         pr_buf_printf(&l->out, "%" PRIu64 " done", l->done);
     if (l->failed)
@@ -99,9 +102,8 @@ static void add_parts(struct pr_live *l, uint64_t now_ns, size_t columns)
 {
     size_t figures = columns_of_figures(l, now_ns) + 1, room;
     size_t bar = l->total ? BAR_COLUMNS + 1 : 0;
-    size_t label = l->label.len
-                       ? pr_screen_columns(l->label.data, l->label.len) + 2
-                       : 0;
+    size_t label =
+        l->label.len ? pr_screen_columns(l->label.data, l->label.len) + 2 : 0;
     size_t least = label < LEAST_LABEL + 2 ? label : LEAST_LABEL + 2;
 
     if (figures + bar + least > columns)

@@ -31,8 +31,8 @@ static void put_row(struct pr_buf *b, const struct pr_rundata_row *row,
 static int flush(struct pr_buf *b, pr_json_sink *sink, void *ctx,
                  struct pr_err *err)
 {
-    int rc = pr_buf_ok(b) ? sink(ctx, b->data, b->len, err)
-                          : pr_fail_nomem(err);
+    int rc =
+        pr_buf_ok(b) ? sink(ctx, b->data, b->len, err) : pr_fail_nomem(err);
 
     pr_buf_clear(b);
     return rc;

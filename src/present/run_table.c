@@ -19,8 +19,9 @@ static enum pr_column_kind metric_kind(const char *name)
     static const struct {
         const char *ending;
         enum pr_column_kind kind;
-    } rows[] = {
-        {"_bytes", PR_COL_BYTES}, {"_s", PR_COL_SECONDS}, {"_pct", PR_COL_PERCENT}};
+    } rows[] = {{"_bytes", PR_COL_BYTES},
+                {"_s", PR_COL_SECONDS},
+                {"_pct", PR_COL_PERCENT}};
     size_t n = strlen(name);
 
     if (n > 6 && strcmp(name + n - 6, "_per_s") == 0)
@@ -107,8 +108,7 @@ static void fill_row(struct pr_table *t, const struct layout *l,
     pr_table_set_str(t, 0, row->id);
     for (size_t i = 0; i < l->found.param_count; i++)
         set_value(t, 1 + i, pr_get(row->params, l->found.params[i]));
-    set_value(t, l->status,
-              row->result ? pr_get(row->result, "status") : NULL);
+    set_value(t, l->status, row->result ? pr_get(row->result, "status") : NULL);
     for (size_t i = 0; results && i < l->found.metric_count; i++) {
         const struct pr_value *v = pr_get(results, l->found.metrics[i]);
         if (v && pr_is_number(v))
@@ -167,8 +167,7 @@ static int fill(struct pr_table *t, const struct layout *l, const char *dir,
 
 int pr_run_table(const char *dir, enum pr_table_format format,
                  const struct pr_table_style *style, uint64_t max_rows,
-                 struct pr_buf *out, struct pr_columns *ret,
-                 struct pr_err *err)
+                 struct pr_buf *out, struct pr_columns *ret, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     struct layout l = {0};
@@ -185,9 +184,9 @@ int pr_run_table(const char *dir, enum pr_table_format format,
     if (!rc)
         rc = pr_table_print(t, format, style, out, err);
     if (!rc && max_rows && l.found.experiments > pr_table_rows(t))
-        pr_buf_printf(out, "… and %llu more experiments\n",
-                      (unsigned long long)(l.found.experiments -
-                                           pr_table_rows(t)));
+        pr_buf_printf(
+            out, "… and %llu more experiments\n",
+            (unsigned long long)(l.found.experiments - pr_table_rows(t)));
     pr_table_free(t);
     if (!rc && ret) {
         *ret = l.found;

@@ -57,8 +57,8 @@ struct unit {
 };
 
 static const struct unit byte_units[] = {
-    {"B", NULL, 1},     {"kB", NULL, 1e3},  {"MB", NULL, 1e6},
-    {"GB", NULL, 1e9},  {"TB", NULL, 1e12}, {"PB", NULL, 1e15},
+    {"B", NULL, 1},    {"kB", NULL, 1e3},  {"MB", NULL, 1e6},
+    {"GB", NULL, 1e9}, {"TB", NULL, 1e12}, {"PB", NULL, 1e15},
 };
 static const struct unit time_units[] = {
     {"µs", "us", 1e-6},

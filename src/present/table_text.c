@@ -25,8 +25,9 @@ static void cell(const struct pr_table *t, size_t row, size_t col,
         pr_buf_str(out, missing);
 }
 
-static void measure(const struct pr_table *t, const struct pr_table_style *style,
-                    struct column_layout *l, struct pr_buf *scratch)
+static void measure(const struct pr_table *t,
+                    const struct pr_table_style *style, struct column_layout *l,
+                    struct pr_buf *scratch)
 {
     for (size_t c = 0; c < t->col_count; c++) {
         const char *header;
@@ -46,7 +47,8 @@ static void measure(const struct pr_table *t, const struct pr_table_style *style
 }
 
 /* Takes from the widest column of text, of several the last (names come
- * first), until the line fits or none has anything to give. Numbers are never cut. */
+ * first), until the line fits or none has anything to give. Numbers are never
+ * cut. */
 static void shrink(const struct pr_table *t, struct column_layout *l,
                    size_t width)
 {
@@ -185,7 +187,8 @@ static bool is_word(char c)
 static void put_escaped(struct pr_buf *out, const char *s, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        bool inside = i && i + 1 < len && is_word(s[i - 1]) && is_word(s[i + 1]);
+        bool inside =
+            i && i + 1 < len && is_word(s[i - 1]) && is_word(s[i + 1]);
         if (strchr("\\|`*<&[]", s[i]) || (s[i] == '_' && !inside))
             pr_buf_char(out, '\\');
         pr_buf_char(out, s[i]);

@@ -25,8 +25,8 @@ struct pr_env_opts {
     size_t path_count;
 
     /* For tests; NULL is the real thing. */
-    const char *root;         /* put before /proc, /sys, /etc */
-    const char *cwd;          /* where the user's git repository is */
+    const char *root;               /* put before /proc, /sys, /etc */
+    const char *cwd;                /* where the user's git repository is */
     const char *const *environment; /* NULL-terminated "NAME=value" */
 };
 

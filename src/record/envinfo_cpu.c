@@ -88,8 +88,8 @@ static void count_by_topology(struct pr_env *e, struct cpu *c)
                         (unsigned)i))
             c->cores += first == i;
         c->has_socket =
-            pr_env_uint(e, &c->socket, CPU "/cpu%u/topology/physical_package_id",
-                        (unsigned)i);
+            pr_env_uint(e, &c->socket,
+                        CPU "/cpu%u/topology/physical_package_id", (unsigned)i);
         end_processor(c);
     }
 }
@@ -306,8 +306,8 @@ static void see_node(struct pr_env *e, const char *name, void *ctx)
         return;
     pr_jb_obj(&e->jb, NULL);
     pr_jb_uint(&e->jb, "node", number);
-    if (pr_env_text(e, word, sizeof word,
-                    "/sys/devices/system/node/%s/cpulist", name))
+    if (pr_env_text(e, word, sizeof word, "/sys/devices/system/node/%s/cpulist",
+                    name))
         pr_jb_str(&e->jb, "cpus", word);
     add_node_memory(e, name);
     pr_jb_end(&e->jb);

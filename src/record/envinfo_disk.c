@@ -23,8 +23,8 @@ static void unescape(char *s)
     for (; *s; s++) {
         if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' &&
             s[2] <= '7' && s[3] >= '0' && s[3] <= '7') {
-            *to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 |
-                           (s[3] - '0'));
+            *to++ =
+                (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
             s += 3;
         } else {
             *to++ = *s;
@@ -217,7 +217,8 @@ static void add_one(struct pr_env *e, const char *path)
     pr_jb_str(&e->jb, "path", path);
     if (resolve(path, full, there)) {
         if (statvfs(there, &v) == 0) {
-            pr_jb_uint(&e->jb, "total_bytes", (uint64_t)v.f_blocks * v.f_frsize);
+            pr_jb_uint(&e->jb, "total_bytes",
+                       (uint64_t)v.f_blocks * v.f_frsize);
             pr_jb_uint(&e->jb, "free_bytes", (uint64_t)v.f_bavail * v.f_frsize);
         }
         if (find_mount(e, full, &m)) {

@@ -104,8 +104,8 @@ static void see_card(struct pr_env *e, const char *name, void *ctx)
     if (pr_env_text(e, word, sizeof word,
                     "/sys/class/drm/%s/device/product_name", name))
         pr_jb_str(&e->jb, "model", word);
-    if (pr_env_uint(e, &bytes,
-                    "/sys/class/drm/%s/device/mem_info_vram_total", name))
+    if (pr_env_uint(e, &bytes, "/sys/class/drm/%s/device/mem_info_vram_total",
+                    name))
         pr_jb_uint(&e->jb, "memory_bytes", bytes);
     add_uevent(e, name);
     pr_jb_end(&e->jb);

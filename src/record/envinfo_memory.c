@@ -193,8 +193,7 @@ static bool lookup(struct pr_env *e, const struct cgroups *g, bool cpu,
                    cpu ? "/sys/fs/cgroup/cpu" : "/sys/fs/cgroup/memory",
                    v1_path, &a);
     two = g->v2 && g->unified[0] &&
-          tightest(e, v2,
-                   g->v1 ? "/sys/fs/cgroup/unified" : "/sys/fs/cgroup",
+          tightest(e, v2, g->v1 ? "/sys/fs/cgroup/unified" : "/sys/fs/cgroup",
                    g->unified, &b);
     if (one || two)
         *ret = one && (!two || a < b) ? a : b;

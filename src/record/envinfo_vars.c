@@ -13,19 +13,19 @@ enum { MOST = 512 };
 static bool matters(const char *name, size_t len)
 {
     static const char *const families[] = {
-        "OMP_",      "KMP_",     "GOMP_",   "MKL_",     "OPENBLAS_",
-        "BLIS_",     "ONEDNN_",  "DNNL_",   "CUDA_",    "CUDNN_",
-        "CUBLAS_",   "NVIDIA_",  "HIP_",    "HSA_",     "ROCR_",
-        "ROCM_",     "MIOPEN_",  "TF_",     "XLA_",     "NCCL_",
-        "RCCL_",     "GLOO_",    "UCX_",    "OMPI_MCA_", "PYTORCH_",
-        "TORCH_",    "MALLOC_",  "MIMALLOC_", "PRONY_", "SLURM_JOB_",
-        "HDF5_",     "DLIO_",    "DFTRACER_",
+        "OMP_",    "KMP_",    "GOMP_",     "MKL_",      "OPENBLAS_",
+        "BLIS_",   "ONEDNN_", "DNNL_",     "CUDA_",     "CUDNN_",
+        "CUBLAS_", "NVIDIA_", "HIP_",      "HSA_",      "ROCR_",
+        "ROCM_",   "MIOPEN_", "TF_",       "XLA_",      "NCCL_",
+        "RCCL_",   "GLOO_",   "UCX_",      "OMPI_MCA_", "PYTORCH_",
+        "TORCH_",  "MALLOC_", "MIMALLOC_", "PRONY_",    "SLURM_JOB_",
+        "HDF5_",   "DLIO_",   "DFTRACER_",
     };
     static const char *const names[] = {
-        "LD_PRELOAD",      "LD_LIBRARY_PATH", "GLIBC_TUNABLES",
-        "SLURM_NNODES",    "SLURM_NTASKS",    "SLURM_CPUS_PER_TASK",
+        "LD_PRELOAD",         "LD_LIBRARY_PATH",  "GLIBC_TUNABLES",
+        "SLURM_NNODES",       "SLURM_NTASKS",     "SLURM_CPUS_PER_TASK",
         "SLURM_CPUS_ON_NODE", "MILARUN_DATAROOT", "CONDA_DEFAULT_ENV",
-        "VIRTUAL_ENV",     "PYTHONHASHSEED",  "NUMEXPR_NUM_THREADS",
+        "VIRTUAL_ENV",        "PYTHONHASHSEED",   "NUMEXPR_NUM_THREADS",
     };
 
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)

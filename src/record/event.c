@@ -18,8 +18,7 @@ static const char *const words[] = {
 static bool of_experiment(enum pr_event_kind kind)
 {
     return kind == PR_EVENT_EXPERIMENT_START ||
-           kind == PR_EVENT_EXPERIMENT_RETRY ||
-           kind == PR_EVENT_EXPERIMENT_END;
+           kind == PR_EVENT_EXPERIMENT_RETRY || kind == PR_EVENT_EXPERIMENT_END;
 }
 
 void pr_event_write(const struct pr_event *e, struct pr_buf *out)
@@ -41,8 +40,7 @@ void pr_event_write(const struct pr_event *e, struct pr_buf *out)
         pr_buf_str(out, ", \"reason\": ");
         pr_json_string(out, e->reason, strlen(e->reason));
     }
-    pr_buf_printf(out,
-                  ", \"done\": %llu, \"total\": %llu, \"failed\": %llu}\n",
+    pr_buf_printf(out, ", \"done\": %llu, \"total\": %llu, \"failed\": %llu}\n",
                   (unsigned long long)e->done, (unsigned long long)e->total,
                   (unsigned long long)e->failed);
 }
@@ -68,16 +66,14 @@ static uint64_t parse_time(const char *s)
     time_t seconds;
 
     if (!s || sscanf(s, "%4d-%2d-%2dT%2d:%2d:%2d.%6uZ", &t.tm_year, &t.tm_mon,
-                     &t.tm_mday, &t.tm_hour, &t.tm_min, &t.tm_sec,
-                     &micros) < 6)
+                     &t.tm_mday, &t.tm_hour, &t.tm_min, &t.tm_sec, &micros) < 6)
         return 0;
     if (t.tm_year < 1970 || t.tm_year > 9999)
         return 0;
     t.tm_year -= 1900;
     t.tm_mon -= 1;
     seconds = timegm(&t);
-    return seconds < 0 ? 0
-                       : (uint64_t)seconds * 1000000000u + micros * 1000u;
+    return seconds < 0 ? 0 : (uint64_t)seconds * 1000000000u + micros * 1000u;
 }
 
 static enum pr_event_kind kind_of(const char *word)

@@ -5,33 +5,33 @@
 #ifndef PR_RECORD_EVENT_H
 #define PR_RECORD_EVENT_H
 
-#include "base/value.h"
 #include "base/err.h"
+#include "base/value.h"
 #include "record/status.h"
 
 #include <stdint.h>
 
 /* X(name, word in the file) */
-#define PR_EVENTS(X)                         \
-    X(RUN_START, "run_start")                \
-    X(EXPERIMENT_START, "experiment_start")  \
-    X(EXPERIMENT_RETRY, "experiment_retry")  \
-    X(EXPERIMENT_END, "experiment_end")      \
-    X(INTERRUPT, "interrupt")                \
+#define PR_EVENTS(X)                        \
+    X(RUN_START, "run_start")               \
+    X(EXPERIMENT_START, "experiment_start") \
+    X(EXPERIMENT_RETRY, "experiment_retry") \
+    X(EXPERIMENT_END, "experiment_end")     \
+    X(INTERRUPT, "interrupt")               \
     X(RUN_END, "run_end")
 
 enum pr_event_kind {
 #define X(name, word) PR_EVENT_##name,
     PR_EVENTS(X)
 #undef X
-    PR_EVENT_COUNT,
+        PR_EVENT_COUNT,
 };
 
 struct pr_event {
     enum pr_event_kind kind;
-    uint64_t time_ns;   /* wall clock */
-    const char *id;     /* of the experiment; NULL for the run's own */
-    const char *reason; /* NULL: none */
+    uint64_t time_ns;      /* wall clock */
+    const char *id;        /* of the experiment; NULL for the run's own */
+    const char *reason;    /* NULL: none */
     enum pr_status status; /* of EXPERIMENT_END and RETRY */
     double elapsed_s;      /* likewise; of the attempt */
     unsigned attempt;      /* 1, 2, … */

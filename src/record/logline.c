@@ -125,9 +125,8 @@ static int clip(struct span s)
 static int read_value(struct span text, struct pr_arena *a,
                       struct pr_value *ret_value, struct pr_err *err)
 {
-    struct pr_json_in in = {.text = text.start,
-                            .len = (size_t)(text.end - text.start),
-                            .name = ""};
+    struct pr_json_in in = {
+        .text = text.start, .len = (size_t)(text.end - text.start), .name = ""};
 
     if (text.start == text.end) {
         *ret_value = pr_null();

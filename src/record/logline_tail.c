@@ -91,8 +91,8 @@ static bool is_control(const char *p, size_t n)
         return (u[0] == 0xc2 && u[1] < 0xa0) || (u[0] == 0xd8 && u[1] == 0x9c);
     if (n != 3 || u[0] != 0xe2)
         return false;
-    return (u[1] == 0x80 && (u[2] == 0x8e || u[2] == 0x8f ||
-                             (u[2] >= 0xa8 && u[2] <= 0xae))) ||
+    return (u[1] == 0x80 &&
+            (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xa8 && u[2] <= 0xae))) ||
            (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);
 }
 

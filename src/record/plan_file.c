@@ -10,7 +10,8 @@ static int read_header(struct pr_plan_file *f, struct pr_err *err)
     bool known = false;
     int rc = pr_json_enter(&f->walk, '{', err);
 
-    while (!rc && (rc = pr_json_next(&f->walk, '}', f->arena, &key, err)) == 1) {
+    while (!rc &&
+           (rc = pr_json_next(&f->walk, '}', f->arena, &key, err)) == 1) {
         if (strcmp(key, "experiments") == 0) {
             if (!known)
                 break;
@@ -41,7 +42,7 @@ int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
     int rc;
 
     *ret = (struct pr_plan_file){.defaults = {.kind = PR_MAP},
-                                  .variables = {.kind = PR_LIST}};
+                                 .variables = {.kind = PR_LIST}};
     rc = pr_file_map(path, &ret->view, err);
     if (rc)
         return rc;
@@ -70,8 +71,8 @@ static bool good_id(const struct pr_value *v)
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 
-    return v && v->kind == PR_STR && v->len && v->len < 100 &&
-           v->s[0] != '.' && strspn(v->s, allowed) == v->len;
+    return v && v->kind == PR_STR && v->len && v->len < 100 && v->s[0] != '.' &&
+           strspn(v->s, allowed) == v->len;
 }
 
 int pr_plan_file_next(struct pr_plan_file *f, struct pr_arena *a,

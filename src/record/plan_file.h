@@ -15,7 +15,7 @@ struct pr_plan_file {
     struct pr_value defaults;
     struct pr_value variables; /* names the experiments were meant to differ
                                   in; an empty list when it does not say */
-    struct pr_arena *arena; /* holds defaults */
+    struct pr_arena *arena;    /* holds defaults */
 };
 
 int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
@@ -30,7 +30,6 @@ struct pr_planned {
 
 /* 1 and the next experiment (in the arena), 0 at the end. */
 int pr_plan_file_next(struct pr_plan_file *f, struct pr_arena *a,
-                      struct pr_planned *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
+                      struct pr_planned *ret, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -67,8 +67,8 @@ int pr_result_read(const char *dir, const char *id, struct pr_arena *a,
     char path[4096];
     struct pr_json_in in = {.name = path};
     struct pr_err inner = {0};
-    int n = snprintf(path, sizeof path, "%s/experiments/%s/result.json", dir,
-                     id);
+    int n =
+        snprintf(path, sizeof path, "%s/experiments/%s/result.json", dir, id);
     int rc;
 
     if (n < 0 || (size_t)n >= sizeof path)

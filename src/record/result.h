@@ -2,22 +2,22 @@
 #ifndef PR_RECORD_RESULT_H
 #define PR_RECORD_RESULT_H
 
+#include "base/value.h"
 #include "record/rundir.h"
 #include "record/status.h"
-#include "base/value.h"
 
 #include <stdint.h>
 
 struct pr_result {
     const char *id;
     enum pr_status status;
-    const char *reason;         /* "" when ok */
-    const char *params_json;    /* as in params.json */
-    const struct pr_buf *results; /* members of the results map, as JSON text
-                                     `"a": 1, "b": 2`; may be empty */
+    const char *reason;            /* "" when ok */
+    const char *params_json;       /* as in params.json */
+    const struct pr_buf *results;  /* members of the results map, as JSON text
+                                      `"a": 1, "b": 2`; may be empty */
     uint64_t started_ns, ended_ns; /* wall clock; 0: never started */
     unsigned attempts;
-    const char *log_tail; /* last lines, when it failed; NULL: none */
+    const char *log_tail;          /* last lines, when it failed; NULL: none */
     const struct pr_buf *warnings; /* `"text", "text"`; NULL or empty: none */
 };
 

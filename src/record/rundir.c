@@ -76,8 +76,7 @@ static int open_inside(struct pr_rundir *d, struct pr_err *err)
 
     if (rc)
         return rc;
-    d->events_fd =
-        open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    d->events_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (d->events_fd < 0)
         return pr_fail_errno(err, PR_E_IO, path, "cannot open");
     rc = lock(d, err);
@@ -111,8 +110,9 @@ static int check_free(const struct pr_rundir *d, struct pr_err *err)
     if (!used)
         return PR_OK;
     pr_fail(err, PR_E_USAGE, d->path, "is not empty");
-    return pr_hint(err, "go on with its run by 'prony run --resume %s', or "
-                        "choose another directory with -o",
+    return pr_hint(err,
+                   "go on with its run by 'prony run --resume %s', or "
+                   "choose another directory with -o",
                    d->path);
 }
 

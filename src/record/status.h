@@ -3,11 +3,11 @@
 #define PR_RECORD_STATUS_H
 
 /* X(name, word in files) */
-#define PR_STATUSES(X)          \
-    X(OK, "ok")                 \
-    X(FAILED, "failed")         \
-    X(TIMEOUT, "timeout")       \
-    X(OOM, "oom")               \
+#define PR_STATUSES(X)            \
+    X(OK, "ok")                   \
+    X(FAILED, "failed")           \
+    X(TIMEOUT, "timeout")         \
+    X(OOM, "oom")                 \
     X(INTERRUPTED, "interrupted") \
     X(SKIPPED, "skipped")
 
@@ -15,7 +15,7 @@ enum pr_status {
 #define X(name, word) PR_STATUS_##name,
     PR_STATUSES(X)
 #undef X
-    PR_STATUS_COUNT,
+        PR_STATUS_COUNT,
 };
 
 const char *pr_status_word(enum pr_status s); /* COUNT: "unknown" */

@@ -48,7 +48,8 @@ static int keep(void *ctx, const char *key, size_t len,
     struct pr_value copy;
     size_t i = 0;
 
-    if (len > sizeof prefix - 1 && memcmp(key, prefix, sizeof prefix - 1) == 0) {
+    if (len > sizeof prefix - 1 &&
+        memcmp(key, prefix, sizeof prefix - 1) == 0) {
         key += sizeof prefix - 1;
         len -= sizeof prefix - 1;
     }
@@ -59,8 +60,7 @@ static int keep(void *ctx, const char *key, size_t len,
         m->dropped++;
         return 0;
     }
-    items = pr_arena_grow(m->arena, m->items, m->count, &m->cap,
-                          sizeof *items);
+    items = pr_arena_grow(m->arena, m->items, m->count, &m->cap, sizeof *items);
     if (!items || !pr_copy(m->arena, value, &copy))
         return pr_fail_nomem(err);
     m->items = items;
@@ -88,8 +88,7 @@ static void put_warnings(const struct pr_attempt *a, const struct metrics *m,
         pr_buf_printf(out, "%s\"more than %d metrics, the rest was dropped\"",
                       out->len ? ", " : "", MAX_METRICS);
     if (a->end.leftovers)
-        pr_buf_printf(out,
-                      "%s\"%u processes it left behind had to be ended\"",
+        pr_buf_printf(out, "%s\"%u processes it left behind had to be ended\"",
                       out->len ? ", " : "", a->end.leftovers);
 }
 

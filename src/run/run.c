@@ -72,14 +72,13 @@ struct trip {
 static int write_params(struct runner *r, struct trip *t, struct pr_err *err)
 {
     char path[4096];
-    int rc = pr_rundir_file(r->opts->dir, t->planned.id, "params.json", path,
-                            err);
+    int rc =
+        pr_rundir_file(r->opts->dir, t->planned.id, "params.json", path, err);
 
     pr_json_write(&t->params, &t->planned.params);
     if (!pr_buf_ok(&t->params))
         return pr_fail_nomem(err);
-    return rc ? rc
-              : pr_file_write(path, t->params.data, t->params.len, err);
+    return rc ? rc : pr_file_write(path, t->params.data, t->params.len, err);
 }
 
 /* Writes result.json, then the event. Killed between the two, a resumed run
@@ -183,8 +182,7 @@ static const char *why_skip(const struct pr_job *job)
                : NULL;
 }
 
-static int simulate(const struct runner *r, struct trip *t,
-                    struct pr_err *err)
+static int simulate(const struct runner *r, struct trip *t, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
     const struct pr_workload *w;
@@ -210,8 +208,7 @@ static int skip(struct runner *r, struct trip *t, const char *why,
 
     t->last.status = PR_STATUS_SKIPPED;
     snprintf(t->last.reason, sizeof t->last.reason, "%.250s", why);
-    if (strcmp(t->job.exp.status, "simulate") == 0 &&
-        simulate(r, t, &inner)) {
+    if (strcmp(t->job.exp.status, "simulate") == 0 && simulate(r, t, &inner)) {
         t->last.status = PR_STATUS_FAILED;
         snprintf(t->last.reason, sizeof t->last.reason, "%.250s", inner.msg);
     }
@@ -225,8 +222,8 @@ static int travel(struct runner *r, struct trip *t, struct pr_err *err)
     int rc = pr_rundir_experiment(r->opts->dir, t->planned.id, err);
 
     if (!rc)
-        rc = pr_rundir_file(r->opts->dir, t->planned.id, "log.txt", t->log,
-                            err);
+        rc =
+            pr_rundir_file(r->opts->dir, t->planned.id, "log.txt", t->log, err);
     if (!rc)
         rc = write_params(r, t, err);
     if (rc)
@@ -250,14 +247,12 @@ static int travel(struct runner *r, struct trip *t, struct pr_err *err)
 }
 
 /* Whether an earlier run finished it. 1: yes, counted; 0: to be run. */
-static int finished_before(struct runner *r, const char *id,
-                           struct pr_err *err)
+static int finished_before(struct runner *r, const char *id, struct pr_err *err)
 {
     struct pr_value result;
     enum pr_status status;
     struct pr_err inner = {0};
-    int rc = pr_result_read(r->opts->dir->path, id, r->arena, &result,
-                            &inner);
+    int rc = pr_result_read(r->opts->dir->path, id, r->arena, &result, &inner);
 
     if (rc == PR_E_FORMAT)
         return 0; /* not ours, or edited: make it anew */
@@ -332,8 +327,7 @@ static int verdict(const struct runner *r, struct pr_err *err)
     if (!r->failed)
         return PR_OK;
     if (good && !r->opts->fail_fast)
-        return pr_fail(err, PR_E_PARTIAL, "",
-                       "%llu of %llu experiments failed",
+        return pr_fail(err, PR_E_PARTIAL, "", "%llu of %llu experiments failed",
                        (unsigned long long)r->failed,
                        (unsigned long long)r->sum->total);
     if (n[PR_STATUS_TIMEOUT] == r->failed)

@@ -12,8 +12,8 @@
 struct pr_stop {
     int fd; /* polls readable when a signal waits */
     sigset_t old_mask;
-    int count;        /* of signals that stop */
-    int signo;        /* the first of them */
+    int count;         /* of signals that stop */
+    int signo;         /* the first of them */
     int after_current; /* SIGUSR1 came */
 };
 

@@ -20,19 +20,20 @@ static int remove_one(const char *path, const struct stat *st, int type,
     return remove(path);
 }
 
-static int write_plan(const struct pr_rundir *d, unsigned n,
-                      struct pr_err *err)
+static int write_plan(const struct pr_rundir *d, unsigned n, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1 << 20);
     char path[4096];
     int rc = pr_rundir_path(d, "plan.json", path, err);
 
-    pr_buf_printf(&b, "{\"schema\": \"prony.plan/1\", \"count\": %u, "
-                      "\"experiments\": [",
+    pr_buf_printf(&b,
+                  "{\"schema\": \"prony.plan/1\", \"count\": %u, "
+                  "\"experiments\": [",
                   n);
     for (unsigned i = 0; i < n; i++)
-        pr_buf_printf(&b, "%s\n{\"id\": \"%04u\", \"params\": "
-                          "{\"exp.workload\": \"null\"}}",
+        pr_buf_printf(&b,
+                      "%s\n{\"id\": \"%04u\", \"params\": "
+                      "{\"exp.workload\": \"null\"}}",
                       i ? "," : "", i + 1);
     pr_buf_str(&b, "\n]}\n");
     if (!pr_buf_ok(&b))

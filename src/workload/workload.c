@@ -36,7 +36,9 @@ static bool has_command(const struct pr_job *job)
 {
     const struct pr_value *c = job->exp.command;
 
-    return c && (c->kind == PR_STR || c->kind == PR_LIST) && c->len;
+    if (!c || c->kind == PR_NULL || c->kind == PR_MAP)
+        return false;
+    return (c->kind != PR_STR && c->kind != PR_LIST) || c->len;
 }
 
 int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,

@@ -33,15 +33,15 @@ struct pr_start {
 /* What it will cost, as far as can be told beforehand. */
 struct pr_cost {
     uint64_t write_bytes, read_bytes;
-    double seconds;      /* at least, or an estimate */
-    bool seconds_known;  /* false: it takes as long as it takes */
-    double at_most_s;    /* by its timeout; 0: no limit */
+    double seconds;     /* at least, or an estimate */
+    bool seconds_known; /* false: it takes as long as it takes */
+    double at_most_s;   /* by its timeout; 0: no limit */
 };
 
 struct pr_workload {
-    int abi;          /* PR_WORKLOAD_ABI */
-    const char *name; /* as in exp.workload */
-    const char *desc; /* one line */
+    int abi;                              /* PR_WORKLOAD_ABI */
+    const char *name;                     /* as in exp.workload */
+    const char *desc;                     /* one line */
     const struct pr_opt_section *options; /* NULL: none of its own */
 
     /* Checks the job and says how to start it. */

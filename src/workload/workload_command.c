@@ -66,6 +66,19 @@ static int push_words(struct pr_job *job, struct args *a, const char *what,
     return rc;
 }
 
+/* `-P exp.command=true` is the program of that name, not a truth value. */
+static int push_plain(struct pr_job *job, struct args *a,
+                      const struct pr_value *v, struct pr_err *err)
+{
+    if (v->kind == PR_BOOL)
+        return push(job, a, v->b ? "true" : "false", err);
+    if (pr_is_number(v))
+        return push_value(job, a, v, err);
+    return pr_fail(err, PR_E_CONF, job->id,
+                   "exp.command wants text or a list of arguments, got %s",
+                   pr_kind_name(v->kind));
+}
+
 static bool is_assignment(const char *word)
 {
     size_t n = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -74,14 +87,13 @@ static bool is_assignment(const char *word)
     return n && word[n] == '=' && !(word[0] >= '0' && word[0] <= '9');
 }
 
-static int prepare(struct pr_job *job, struct pr_start *ret,
-                   struct pr_err *err)
+static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 {
     const struct pr_value *command = job->exp.command;
     struct args a = {0};
     size_t assignments = 0;
-    int rc = push_words(job, &a, "runtime.launcher", job->runtime.launcher,
-                        err);
+    int rc =
+        push_words(job, &a, "runtime.launcher", job->runtime.launcher, err);
 
     while (!rc && assignments < a.count && is_assignment(a.items[assignments]))
         assignments++;
@@ -90,9 +102,7 @@ static int prepare(struct pr_job *job, struct pr_start *ret,
     else if (!rc && command->kind == PR_STR)
         rc = push_words(job, &a, "exp.command", command->s, err);
     else if (!rc)
-        rc = pr_fail(err, PR_E_CONF, job->id,
-                     "exp.command wants text or a list of arguments, got %s",
-                     pr_kind_name(command->kind));
+        rc = push_plain(job, &a, command, err);
     if (!rc)
         rc = push_list(job, &a, job->exp.args, err);
     if (!rc && a.count == assignments) {

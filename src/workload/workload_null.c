@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-static int prepare(struct pr_job *job, struct pr_start *ret,
-                   struct pr_err *err)
+static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 {
     struct pr_null_opts o;
     int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);
@@ -41,8 +40,7 @@ static int run(struct pr_job *job, struct pr_err *err)
     return PR_OK;
 }
 
-static int estimate(struct pr_job *job, struct pr_cost *ret,
-                    struct pr_err *err)
+static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
 {
     struct pr_null_opts o;
     int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);

@@ -110,8 +110,7 @@ static void paints_after_a_second_and_four_times_in_one(void **state)
     assert_string_equal(written(&r), "");
     assert_int_equal(pr_live_wait_ms(r.live), 1);
     at(&r, 1000, 25, 100);
-    assert_string_equal(written(&r),
-                        "\r ###...........  25%  25/100\x1b[K");
+    assert_string_equal(written(&r), "\r ###...........  25%  25/100\x1b[K");
     assert_int_equal(pr_live_wait_ms(r.live), 250);
     for (uint64_t ms = 1001; ms <= 3000; ms++) {
         r.now_ns = (5000 + ms) * MS;
@@ -164,6 +163,9 @@ static void the_bar_has_eighths(void **state)
         {111, 112, "\r █████████████▉  99%  111/112\x1b[K"},
         {112, 112, "\r ██████████████ 100%  112/112\x1b[K"},
         {200, 112, "\r ██████████████ 100%  200/112\x1b[K"},
+        {UINT64_MAX / 2, UINT64_MAX,
+         "\r ██████▉         49%  9223372036854775807/18446744073709551615"
+         "\x1b[K"},
         {7, 0, "\r 7 done\x1b[K"},
     };
 
@@ -200,12 +202,12 @@ static void the_line_fits_whatever_the_width(void **state)
                     (width > 1 ? width - 1 : 1));
     }
     assert_string_equal(r.text, "\r 日本語 resnet50 \\x1b[31m epoch 2/5  "
-                                "████████▏       58%  58/100  2 failed  "
+                                "████████        58%  58/100  2 failed  "
                                 "812 img/s\x1b[K");
     r.columns = 45;
     r.now_ns += 1000 * MS;
     pr_live_tick(r.live);
-    assert_string_equal(written(&r), "\r 日本語 resn…   58%  58/100  2 failed  "
+    assert_string_equal(written(&r), "\r 日本語 …   58%  58/100  2 failed  "
                                      "812 img/s\x1b[K");
     stop(&r);
 }
@@ -222,7 +224,7 @@ static void ascii_terminals_get_ascii(void **state)
     pr_live_update(r.live, 1, 2, 0, "日本語 with a long label", "µ");
     for (p = written(&r); *p; p++)
         assert_true((unsigned char)*p < 0x80);
-    assert_string_equal(r.text, "\r ??? with a...   50%  1/2  ?\x1b[K");
+    assert_string_equal(r.text, "\r ??? with a ...   50%  1/2  ?\x1b[K");
     stop(&r);
 }
 
@@ -232,8 +234,8 @@ static void the_locale_decides(void **state)
         const char *all, *ctype, *lang;
         bool utf8;
     } rows[] = {
-        {NULL, NULL, NULL, false},      {NULL, NULL, "C", false},
-        {NULL, NULL, "C.UTF-8", true},  {"C", NULL, "en_US.UTF-8", false},
+        {NULL, NULL, NULL, false},     {NULL, NULL, "C", false},
+        {NULL, NULL, "C.UTF-8", true}, {"C", NULL, "en_US.UTF-8", false},
         {"", "de_DE.utf8", "C", true},
     };
 
@@ -244,9 +246,8 @@ static void the_locale_decides(void **state)
                                     {"LANG", rows[i].lang}};
         struct rig r;
         for (int k = 0; k < 3; k++)
-            assert_int_equal(v[k][1] ? setenv(v[k][0], v[k][1], 1)
-                                     : unsetenv(v[k][0]),
-                             0);
+            assert_int_equal(
+                v[k][1] ? setenv(v[k][0], v[k][1], 1) : unsetenv(v[k][0]), 0);
         start_pipe(&r, PR_LIVE_ALWAYS, PR_LIVE_CHARS_AUTO);
         at(&r, 1000, 1, 1);
         assert_int_equal(strstr(written(&r), "█") != NULL, rows[i].utf8);
@@ -356,7 +357,7 @@ static void off_a_terminal_a_line_every_half_minute(void **state)
     start_pipe(&r, PR_LIVE_AUTO, PR_LIVE_CHARS_UTF8);
     at(&r, 0, 0, 100);
     for (uint64_t s = 1; s < 30; s++)
-        at(&r, s * 1000, s / 2, 100);
+        at(&r, s * 1000, s / 3, 100);
     assert_string_equal(written(&r), "");
     r.now_ns = 35000 * MS;
     pr_live_update(r.live, 12, 100, 1, NULL, NULL);
@@ -407,9 +408,8 @@ static void json_is_one_object_a_line(void **state)
     at(&r, 3999, 2, 10);
     assert_string_equal(written(&r), "");
     pr_live_message(r.live, "a \"b\"\n");
-    assert_string_equal(written(&r),
-                        "{\"event\": \"message\", \"text\": \"a "
-                        "\\\"b\\\"\\n\"}\n");
+    assert_string_equal(written(&r), "{\"event\": \"message\", \"text\": \"a "
+                                     "\\\"b\\\"\\n\"}\n");
     pr_live_update(r.live, 10, 0, 1, "x\x1b", NULL);
     pr_live_done(r.live);
     in.text = written(&r);
@@ -488,7 +488,7 @@ static void auto_paints_on_a_terminal(void **state)
     size.ws_col = 10;
     assert_int_equal(ioctl(r.out, TIOCSWINSZ, &size), 0);
     at(&r, 2000, 5, 10);
-    assert_string_equal(written(&r), "\r  50%...\x1b[K");
+    assert_string_equal(written(&r), "\r  50% ...\x1b[K");
     stop(&r);
 }
 

@@ -171,7 +171,10 @@ static void numbers_have_the_digits_that_count(void **state)
         {PR_COL_FLOAT, NULL, {-12.3456, 0}, 2, "x\n-12.35\n0.00\n"},
         {PR_COL_FLOAT, NULL, {123456, 0.25, 0}, 3, "x\n123456\n0.2500\n0\n"},
         {PR_COL_FLOAT, NULL, {1e12, 1e-9}, 2, "x\n1.000e+12\n1.000e-09\n"},
-        {PR_COL_FLOAT, NULL, {INFINITY, -INFINITY, 1}, 3,
+        {PR_COL_FLOAT,
+         NULL,
+         {INFINITY, -INFINITY, 1},
+         3,
          "x\ninf\n-inf\n1.000\n"},
         {PR_COL_FLOAT, NULL, {NAN, 0}, 2, "x\n-\n0\n"},
         {PR_COL_BYTES, NULL, {512, 100}, 2, "x (B)\n512.0\n100.0\n"},
@@ -221,8 +224,7 @@ static void whole_numbers_stay_whole(void **state)
     expect(t, PR_TABLE_TEXT, NULL,
            "                   n\n-9223372036854775808\n"
            "                   7\n                 n/a\n");
-    expect(t, PR_TABLE_CSV, NULL,
-           "n\r\n-9223372036854775808\r\n7\r\nn/a\r\n");
+    expect(t, PR_TABLE_CSV, NULL, "n\r\n-9223372036854775808\r\n7\r\nn/a\r\n");
     pr_table_free(t);
 }
 
@@ -250,25 +252,39 @@ static void text_is_cut_to_the_terminal(void **state)
         struct pr_table_style style;
         const char *want;
     } rows[] = {
-        {"abcdefghij", "klmnopqrst", {.width = 33},
+        {"abcdefghij",
+         "klmnopqrst",
+         {.width = 33},
          "one            number  two\n"
          "abcdefghij  123456789  klmnopqrst\n"},
-        {"abcdefghij", "klmnopqrst", {.width = 30},
+        {"abcdefghij",
+         "klmnopqrst",
+         {.width = 30},
          "one           number  two\n"
          "abcdefgh…  123456789  klmnopq…\n"},
-        {"abcdefghij", "klm", {.width = 23},
+        {"abcdefghij",
+         "klm",
+         {.width = 23},
          "one         number  two\n"
          "abcdef…  123456789  klm\n"},
-        {"abcdefghij", "klm", {.width = 10, .ascii = true},
+        {"abcdefghij",
+         "klm",
+         {.width = 10, .ascii = true},
          "one        number  two\n"
          "abc...  123456789  klm\n"},
-        {"日本語日本語", "x", {.width = 22},
+        {"日本語日本語",
+         "x",
+         {.width = 22},
          "one        number  two\n"
          "日本…   123456789  x\n"},
-        {"日本語日本語", "x", {.width = 23},
+        {"日本語日本語",
+         "x",
+         {.width = 23},
          "one         number  two\n"
          "日本語…  123456789  x\n"},
-        {"日本語日本語", "x", {.width = 24},
+        {"日本語日本語",
+         "x",
+         {.width = 24},
          "one          number  two\n"
          "日本語…   123456789  x\n"},
     };
@@ -283,7 +299,8 @@ static void text_is_cut_to_the_terminal(void **state)
 
 static void nothing_hostile_reaches_the_terminal(void **state)
 {
-    static const char evil[] = "a\x1b[2J\r\n\t\x07\x7f\xc2\x9b\xff\xe2\x80\xae.";
+    static const char evil[] =
+        "a\x1b[2J\r\n\t\x07\x7f\xc2\x9b\xff\xe2\x80\xae.";
     static const char clean[] =
         "a\\x1b[2J\\r\\n\\t\\x07\\x7f\\u009b\xef\xbf\xbd\\u202e.";
     struct pr_column col = {.title = evil, .kind = PR_COL_STR};
@@ -310,8 +327,12 @@ static void csv_quotes_what_needs_it(void **state)
     static const struct {
         const char *text, *want;
     } rows[] = {
-        {"plain", "plain"},   {"a,b", "\"a,b\""},   {"say \"x\"", "\"say \"\"x\"\"\""},
-        {"a\nb", "\"a\nb\""}, {" lead", "\" lead\""}, {"", ""},
+        {"plain", "plain"},
+        {"a,b", "\"a,b\""},
+        {"say \"x\"", "\"say \"\"x\"\"\""},
+        {"a\nb", "\"a\nb\""},
+        {" lead", "\" lead\""},
+        {"", ""},
         {"é", "é"},
     };
     static const struct pr_column col = {.title = "t", .kind = PR_COL_STR};
@@ -392,16 +413,25 @@ static void widths_of_characters(void **state)
         const char *text;
         size_t columns;
     } rows[] = {
-        {"", 0},     {"abc", 3}, {"é", 1},  {"e\xcc\x81", 1},
-        {"日本", 4}, {"🚀", 2}, {"█▌", 2}, {"\xff", 1},
-        {"한글", 4}, {"a\xe2\x80\x8d" "b", 2}, {"ｆ", 2},
+        {"", 0},
+        {"abc", 3},
+        {"é", 1},
+        {"e\xcc\x81", 1},
+        {"日本", 4},
+        {"🚀", 2},
+        {"█▌", 2},
+        {"\xff", 1},
+        {"한글", 4},
+        {"a\xe2\x80\x8d"
+         "b",
+         2},
+        {"ｆ", 2},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(
-            pr_screen_columns(rows[i].text, strlen(rows[i].text)),
-            rows[i].columns);
+        assert_int_equal(pr_screen_columns(rows[i].text, strlen(rows[i].text)),
+                         rows[i].columns);
 }
 
 static void cutting_to_columns(void **state)
@@ -413,10 +443,14 @@ static void cutting_to_columns(void **state)
         const char *want;
         size_t took;
     } rows[] = {
-        {"abc", 3, false, "abc", 3},   {"abcd", 3, false, "ab…", 3},
-        {"abcd", 3, true, "...", 3},   {"abcd", 2, true, "ab", 2},
-        {"abcd", 0, false, "", 0},     {"日本", 3, false, "日…", 3},
-        {"日本", 2, false, "…", 1},    {"e\xcc\x81x", 1, false, "…", 1},
+        {"abc", 3, false, "abc", 3},
+        {"abcd", 3, false, "ab…", 3},
+        {"abcd", 3, true, "...", 3},
+        {"abcd", 2, true, "ab", 2},
+        {"abcd", 0, false, "", 0},
+        {"日本", 3, false, "日…", 3},
+        {"日本", 2, false, "…", 1},
+        {"e\xcc\x81x", 1, false, "…", 1},
         {"xe\xcc\x81", 2, false, "xe\xcc\x81", 2},
     };
 
@@ -424,9 +458,8 @@ static void cutting_to_columns(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(100);
         pr_buf_str(&out, "");
-        assert_int_equal(pr_screen_cut(&out, rows[i].text,
-                                       strlen(rows[i].text), rows[i].columns,
-                                       rows[i].ascii),
+        assert_int_equal(pr_screen_cut(&out, rows[i].text, strlen(rows[i].text),
+                                       rows[i].columns, rows[i].ascii),
                          rows[i].took);
         assert_string_equal(out.data, rows[i].want);
     }

@@ -244,11 +244,10 @@ static void arm_is_counted_by_its_topology(void **state)
 static void memory_nodes_and_distribution(void **state)
 {
     static const struct want rows[] = {
-        {"memory",
-         "{\"total_bytes\": 1048576, \"available_bytes\": 2048, "
-         "\"swap_total_bytes\": 0, \"huge_pages_total\": 5, "
-         "\"huge_page_bytes\": 2097152, "
-         "\"transparent_huge_pages\": \"madvise\"}"},
+        {"memory", "{\"total_bytes\": 1048576, \"available_bytes\": 2048, "
+                   "\"swap_total_bytes\": 0, \"huge_pages_total\": 5, "
+                   "\"huge_page_bytes\": 2097152, "
+                   "\"transparent_huge_pages\": \"madvise\"}"},
         {"numa_nodes",
          "[{\"node\": 0, \"cpus\": \"0-3\", \"memory_bytes\": 4096}, "
          "{\"node\": 2}, {\"node\": 10, \"cpus\": \"4-7\"}]"},
@@ -285,8 +284,8 @@ static void control_groups_of_each_kind(void **state)
     } rows[] = {
         {"0::/a/b\n",
          {"/sys/fs/cgroup/a/b/memory.max", "/sys/fs/cgroup/a/memory.max",
-          "/sys/fs/cgroup/a/b/cpu.max"},
-         {"max\n", "4096\n", "150000 100000\n"},
+          "/sys/fs/cgroup/a/b/cpu.max", "/sys/fs/cgroup/memory.max"},
+         {"max\n", "4096\n", "150000 100000\n", "8192\n"},
          "{\"version\": \"v2\", \"path\": \"/a/b\", \"memory_limit_bytes\": "
          "4096, \"cpu_limit\": 1.5}"},
         {"0::/\n",
@@ -363,12 +362,13 @@ static void gpus_of_two_makers(void **state)
 static void put_disks(void)
 {
     put("/proc/self/mountinfo",
-        "20 1 0:1 / / rw,relatime - overlay overlay rw,lowerdir=/x\n"
         "21 20 259:2 / /no/such\\040data rw,noatime shared:7 master:1 - xfs "
         "/dev/nvme0n1p2 rw,attr2\n"
         "22 20 0:9 /export /no/such ro - nfs4 server:/export ro,vers=4.2\n"
         "23 20 0:50 / /no/btrfs rw - btrfs /dev/sda1 rw\n"
-        "garbage\n24 20 - -\n");
+        "garbage\n24 20 - -\n"
+        "20 1 0:2 / / ro - ext4 /dev/hidden ro\n"
+        "20 1 0:1 / / rw,relatime - overlay overlay rw,lowerdir=/x\n");
     put_link("/sys/dev/block/259:2",
              "../../devices/pci/block/nvme0n1/nvme0n1p2");
     put("/sys/block/nvme0n1/device/model", "Fast 9000   \n");
@@ -381,9 +381,8 @@ static void put_disks(void)
 
 static void file_systems_and_their_disks(void **state)
 {
-    static const char *const paths[] = {"/", "/no/such data/x/y",
-                                        "/no/such/", "/no/suchlike",
-                                        "/no/btrfs"};
+    static const char *const paths[] = {"/", "/no/such data/x/y", "/no/such/",
+                                        "/no/suchlike", "/no/btrfs"};
     static const struct want rows[] = {
         {"file_systems.0.type", "\"overlay\""},
         {"file_systems.0.disk", NULL},
@@ -415,8 +414,9 @@ static void file_systems_and_their_disks(void **state)
     v = capture(&opts, a);
     CHECK(&v, rows);
     for (int i = 0; i < 5; i++)
-        assert_true(pr_get(&pr_get(&v, "file_systems")->items[i],
-                           "total_bytes")->i > 0);
+        assert_true(
+            pr_get(&pr_get(&v, "file_systems")->items[i], "total_bytes")->i >
+            0);
 }
 
 #define REV_A "0123456789abcdef0123456789abcdef01234567"
@@ -503,18 +503,12 @@ static void variables_that_matter_and_no_secrets(void **state)
 static void an_empty_machine_leaves_things_out(void **state)
 {
     static const struct want rows[] = {
-        {"cpu", "{}"},
-        {"numa_nodes", "[]"},
-        {"memory", "{}"},
-        {"cgroup", NULL},
-        {"gpus", "[]"},
-        {"file_systems", "[]"},
-        {"distribution", NULL},
-        {"virtualisation", "{}"},
-        {"prony", "{}"},
-        {"versions", "{}"},
-        {"git_revision", NULL},
-        {"environment", "{}"},
+        {"cpu", "{}"},          {"numa_nodes", "[]"},
+        {"memory", "{}"},       {"cgroup", NULL},
+        {"gpus", "[]"},         {"file_systems", "[]"},
+        {"distribution", NULL}, {"virtualisation", "{}"},
+        {"prony", "{}"},        {"versions", "{}"},
+        {"git_revision", NULL}, {"environment", "{}"},
     };
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_value v;
@@ -599,10 +593,18 @@ static void very_long_lines_are_cut(void **state)
 static void this_machine(void **state)
 {
     static const char *const keys[] = {
-        "time",          "hostname",       "kernel.release",
-        "cpu.threads",   "memory.total_bytes", "memory.available_bytes",
-        "limits.nproc",  "file_systems.0.type", "file_systems.0.free_bytes",
-        "compiler",      "gpus",           "environment",
+        "time",
+        "hostname",
+        "kernel.release",
+        "cpu.threads",
+        "memory.total_bytes",
+        "memory.available_bytes",
+        "limits.nproc",
+        "file_systems.0.type",
+        "file_systems.0.free_bytes",
+        "compiler",
+        "gpus",
+        "environment",
     };
     static const struct pr_env_version versions[] = {{"libyaml", "0.2.5"}};
     static const char *const paths[] = {"."};

@@ -84,9 +84,7 @@ static void check(const struct row *r, const char *line, size_t len)
     struct pr_err err = {0};
     const char *key = "untouched";
     size_t key_len = 9;
-    int want = !r->key                        ? 0
-               : strcmp(r->value, BAD) == 0 ? PR_E_FORMAT
-                                              : 1;
+    int want = !r->key ? 0 : strcmp(r->value, BAD) == 0 ? PR_E_FORMAT : 1;
     int rc = pr_logline_parse(line, len, a, &key, &key_len, &v, &err);
 
     if (rc != want)
@@ -235,10 +233,10 @@ static void scan_text(const char *text, size_t len, size_t piece,
 
     assert_non_null(s);
     for (size_t i = 0; i < len; i += piece)
-        assert_int_equal(
-            pr_log_scanner_feed(s, text + i, len - i < piece ? len - i : piece,
-                                NULL),
-            PR_OK);
+        assert_int_equal(pr_log_scanner_feed(s, text + i,
+                                             len - i < piece ? len - i : piece,
+                                             NULL),
+                         PR_OK);
     assert_int_equal(pr_log_scanner_finish(s, counts, NULL), PR_OK);
     pr_log_scanner_free(s);
 }
@@ -395,6 +393,7 @@ static void tail_shows_the_last_lines(void **state)
         /* by bytes: whole lines only, unless there is but one */
         {"aaaa\nbbbb\n", 9, 6, "bbbb\n"},
         {"aaaa\nbbbb\n", 9, 5, "bbbb\n"},
+        {"aa\nbb\ncc\n", 9, 6, "bb\ncc\n"},
         {"aaaa\nbbbb\n", 9, 4, "bbb\n"},
         {"aaaa\r\nbbbb", 9, 5, "bbbb\n"},
         {"aaaa\r\nbbbb", 9, 4, "bbbb\n"},
@@ -406,7 +405,9 @@ static void tail_shows_the_last_lines(void **state)
         {"\x1b]0;title\aok\x1b]8;;u\x1b\\link\n", 9, 99, "oklink\n"},
         {"\x1b(Bx\x1b", 9, 99, "x\n"},
         {"\x1b[31\nnext\n", 9, 99, "\nnext\n"},
-        {"a\xc2\x9b" "31mb\xe2\x80\xaeg\n", 9, 99, "a31mbg\n"},
+        {"a\xc2\x9b"
+         "31mb\xe2\x80\xaeg\n",
+         9, 99, "a31mbg\n"},
         {"caf\xe9 \xc3\xa9\n", 9, 99, "caf\xef\xbf\xbd \xc3\xa9\n"},
     };
 
@@ -415,9 +416,9 @@ static void tail_shows_the_last_lines(void **state)
         PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(4096);
         pr_buf_str(&out, ">");
         write_log(cases[i].text, strlen(cases[i].text));
-        assert_int_equal(pr_log_tail(temp_path, cases[i].lines, cases[i].bytes,
-                                     &out, NULL),
-                         PR_OK);
+        assert_int_equal(
+            pr_log_tail(temp_path, cases[i].lines, cases[i].bytes, &out, NULL),
+            PR_OK);
         assert_string_equal(out.data + 1, cases[i].want);
     }
 }

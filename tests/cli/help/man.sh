@@ -5,6 +5,8 @@ for page in $(prony __man); do
     prony __man "$page" >"$page"
     groff -man -ww -z "$page"
     LC_ALL=C grep -n '[^ -~]' "$page" && echo "$page: not ASCII"
+    # Signs that groff would make typographic, so that no example can be pasted.
+    grep -n "['^~\`]" "$page" && echo "$page: not escaped"
     show "$page" | grep -q '^SEE ALSO' || echo "$page: no SEE ALSO"
 done
 show prony-run.1 >run

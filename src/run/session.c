@@ -1,0 +1,181 @@
+/* Making run directories, and the public way to run a plan. */
+#include "run/session.h"
+
+#include "base/file.h"
+#include "conf/regex.h"
+#include "conf/yaml.h"
+#include "plan/plan_json.h"
+#include "prony_config.h"
+#include "record/envinfo.h"
+#include "record/plan_file.h"
+#include "run/run.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+const char *pr_version(void)
+{
+    return PR_VERSION;
+}
+
+int pr_session_env(const char *path, struct pr_buf *out, struct pr_err *err)
+{
+    const struct pr_env_version versions[] = {
+        {"libyaml", pr_yaml_version()},
+        {"pcre2", pr_regex_version()},
+    };
+    struct pr_env_opts opts = {
+        .version = PR_VERSION,
+        .revision = PR_GIT_REV,
+        .versions = versions,
+        .version_count = sizeof versions / sizeof *versions,
+        .paths = &path,
+        .path_count = 1,
+    };
+
+    return pr_env_capture(&opts, out, err);
+}
+
+static int to_file(void *ctx, const char *data, size_t len, struct pr_err *err)
+{
+    return pr_file_put(ctx, data, len, err);
+}
+
+static int write_plan(const char *path, struct pr_plan *p, struct pr_err *err)
+{
+    struct pr_new_file f;
+    uint64_t n = 0;
+    int rc = pr_file_create(path, &f, err);
+
+    if (rc)
+        return rc;
+    rc = pr_plan_write(p, false, to_file, &f, &n, err);
+    if (!rc && !n) {
+        pr_fail(err, PR_E_CONF, "", "the plan has no experiments");
+        rc = pr_hint(err, "'prony plan' with the same arguments shows it; a "
+                          "variable without values gives none");
+    }
+    if (!rc)
+        return pr_file_commit(&f, err);
+    pr_file_discard(&f);
+    return rc;
+}
+
+static int copy_plan(const char *path, const char *from, struct pr_err *err)
+{
+    struct pr_plan_file plan;
+    struct pr_view view;
+    int rc = pr_plan_file_open(from, &plan, err); /* is it one? */
+
+    if (rc)
+        return rc;
+    pr_plan_file_close(&plan);
+    rc = pr_file_map(from, &view, err);
+    if (rc)
+        return rc;
+    rc = pr_file_write(path, view.data, view.len, err);
+    pr_file_unmap(&view);
+    return rc;
+}
+
+static int write_env(const struct pr_rundir *d, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf json = PR_BUF_INIT(16 << 20);
+    char path[4096];
+    int rc = pr_rundir_path(d, "env.json", path, err);
+
+    if (!rc)
+        rc = pr_session_env(d->path, &json, err);
+    return rc ? rc : pr_file_write(path, json.data, json.len, err);
+}
+
+/* The folder was ours a moment ago and holds nothing worth keeping. */
+static void remove_dir(struct pr_rundir *d)
+{
+    static const char *const inside[] = {"experiments", "events.ndjson",
+                                         "env.json", "plan.json"};
+    char path[4096];
+
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+        if (pr_rundir_path(d, inside[i], path, NULL) == PR_OK)
+            (void)remove(path);
+    pr_rundir_close(d);
+    (void)rmdir(d->path);
+}
+
+static int create(const char *path, struct pr_plan *plan, const char *plan_file,
+                  struct pr_rundir *ret, struct pr_err *err)
+{
+    char json[4096];
+    int rc = pr_rundir_create(path, ret, err);
+
+    if (rc)
+        return rc;
+    rc = pr_rundir_path(ret, "plan.json", json, err);
+    if (!rc)
+        rc = plan ? write_plan(json, plan, err)
+                  : copy_plan(json, plan_file, err);
+    if (!rc)
+        rc = write_env(ret, err);
+    if (rc)
+        remove_dir(ret);
+    return rc;
+}
+
+int pr_session_create(const char *path, struct pr_plan *plan,
+                      struct pr_rundir *ret, struct pr_err *err)
+{
+    return create(path, plan, NULL, ret, err);
+}
+
+int pr_session_create_from(const char *path, const char *plan_file,
+                           struct pr_rundir *ret, struct pr_err *err)
+{
+    return create(path, NULL, plan_file, ret, err);
+}
+
+static void pass_on(void *ctx, const struct pr_event *e)
+{
+    const struct pr_session_opts *opts = ctx;
+    PR_AUTO_BUF struct pr_buf line = PR_BUF_INIT(1 << 20);
+
+    if (!e || !opts->event)
+        return;
+    pr_event_write(e, &line);
+    if (pr_buf_ok(&line))
+        opts->event(opts->ctx, line.data, line.len);
+}
+
+static int run_in(struct pr_rundir *d, const struct pr_session_opts *opts,
+                  struct pr_err *err)
+{
+    struct pr_session_opts mine = *opts;
+    struct pr_run_opts run = {.dir = d,
+                              .fail_fast = opts->fail_fast,
+                              .retry = opts->retry,
+                              .watch = pass_on,
+                              .watch_ctx = &mine};
+    struct pr_run_summary sum;
+    int rc = pr_run(&run, &sum, err);
+
+    pr_rundir_close(d);
+    return rc;
+}
+
+int pr_session_start(struct pr_plan *plan, const char *dir,
+                     const struct pr_session_opts *opts, struct pr_err *err)
+{
+    struct pr_rundir d;
+    int rc = pr_session_create(dir, plan, &d, err);
+
+    return rc ? rc : run_in(&d, opts, err);
+}
+
+int pr_session_resume(const char *dir, const struct pr_session_opts *opts,
+                      struct pr_err *err)
+{
+    struct pr_rundir d;
+    int rc = pr_rundir_resume(dir, &d, err);
+
+    return rc ? rc : run_in(&d, opts, err);
+}
