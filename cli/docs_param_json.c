@@ -11,7 +11,8 @@ static const char *kind_word(enum pr_opt_kind kind)
         [PR_OPT_BOOL] = "bool",       [PR_OPT_INT] = "int",
         [PR_OPT_FLOAT] = "float",     [PR_OPT_SIZE] = "size",
         [PR_OPT_SECONDS] = "seconds", [PR_OPT_STR] = "str",
-        [PR_OPT_LIST] = "list",       [PR_OPT_ANY] = "any",
+        [PR_OPT_WORDS] = "words",     [PR_OPT_LIST] = "list",
+        [PR_OPT_ANY] = "any",
     };
     return words[kind];
 }
@@ -163,7 +164,8 @@ void param_example(const struct param *p, struct pr_buf *out)
         pr_buf_str(out, "'[a, b]'");
     else if (o->kind == PR_OPT_SIZE)
         pr_buf_str(out, "1M");
-    else if (o->kind == PR_OPT_STR || o->kind == PR_OPT_ANY)
+    else if (o->kind == PR_OPT_STR || o->kind == PR_OPT_ANY ||
+             o->kind == PR_OPT_WORDS)
         pr_buf_str(out, "text");
     else
         example_number(o, out);

@@ -107,6 +107,9 @@ static void kinds(struct pr_jb *jb, const struct pr_opt *o)
         else
             one_of_types(jb, "string|number|boolean|null|array");
         break;
+    case PR_OPT_WORDS:
+        one_of_types(jb, "string|array|number|boolean");
+        break;
     case PR_OPT_LIST:
         one_of_types(jb, "array");
         break;

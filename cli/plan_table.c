@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_VARIABLES = 8 };
+enum { MAX_NAMES = 10 };
 
 static void set_param(struct pr_table *t, size_t col, struct pr_plan *p,
                       const struct pr_experiment *e, const char *name)
@@ -57,23 +57,25 @@ int plan_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
 {
     struct pr_table_style style = {.width = stdout_width(),
                                    .colour = stdout_colour(c)};
-    struct pr_column cols[MAX_VARIABLES + 2] = {{.title = "id"}};
-    const char *names[MAX_VARIABLES + 1];
+    struct pr_column cols[MAX_NAMES + 1] = {{.title = "id"}};
+    const char *names[MAX_NAMES], *variable;
     struct pr_table *t;
     uint64_t more = 0;
     size_t n = 0;
     int rc;
 
-    while (n < MAX_VARIABLES && (names[n] = pr_plan_variable_name(p, n))) {
-        cols[1 + n] = (struct pr_column){.title = names[n]};
-        n++;
-    }
-    names[n] = "exp.command";
-    cols[1 + n] = (struct pr_column){.title = "command"};
-    t = pr_table_new(cols, n + 2);
+    if (pr_plan_groups(p) > 1)
+        names[n++] = "exp.name";
+    for (size_t i = 0;
+         n < MAX_NAMES - 1 && (variable = pr_plan_variable_name(p, i)); i++)
+        names[n++] = variable;
+    names[n++] = "exp.command";
+    for (size_t i = 0; i < n; i++)
+        cols[1 + i] = (struct pr_column){.title = names[i]};
+    t = pr_table_new(cols, n + 1);
     if (!t)
         return pr_fail_nomem(err);
-    rc = fill(t, p, names, n + 1, max_rows, &more, err);
+    rc = fill(t, p, names, n, max_rows, &more, err);
     if (!rc && pr_table_rows(t))
         rc = pr_table_print(t, PR_TABLE_TEXT, &style, out, err);
     if (!rc && more)

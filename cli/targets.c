@@ -125,11 +125,9 @@ static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
 static void set_share(struct cli *c)
 {
     const char *dir = pr_share_dir(c->arena);
-    char *whole = dir ? realpath(dir, NULL) : NULL;
 
-    if (whole)
-        setenv("PRONY_SHARE", whole, 1);
-    free(whole);
+    if (dir)
+        setenv("PRONY_SHARE", dir, 1);
 }
 
 int plan_from_args(struct cli *c, struct pr_plan **ret, struct pr_err *err)

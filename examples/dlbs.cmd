@@ -1,1 +1,1 @@
-prony run examples/dlbs.json -o out
+# run: prony run examples/dlbs.json -o out

@@ -119,11 +119,13 @@ static int see_all(struct finder *f, struct pr_rundata *d, struct pr_columns *c,
 {
     PR_AUTO_ARENA struct pr_arena *row_arena = pr_arena_new(65536);
     struct pr_rundata_row row;
+    struct pr_err bad;
     int rc;
 
     if (!row_arena)
         return pr_fail_nomem(err);
-    while ((rc = pr_rundata_next(d, row_arena, &row, NULL, err)) == 1) {
+    while ((rc = pr_rundata_next(d, row_arena, &row, &bad, err)) == 1) {
+        c->unreadable += bad.code != PR_OK;
         rc = see_row(f, c, &row, err);
         if (rc)
             return rc;

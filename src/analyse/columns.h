@@ -21,6 +21,7 @@ struct pr_columns {
     uint64_t experiments;
     uint64_t by_status[PR_STATUS_COUNT];
     uint64_t without_result;
+    uint64_t unreadable; /* of these: there is a file, but not a result */
 };
 
 /* Looks at a whole run directory. Names are in the arena. */

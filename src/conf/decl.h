@@ -33,7 +33,8 @@ enum pr_decl_type pr_decl_type_of(const char *name);
 static inline bool pr_decl_keeps_lists(const struct pr_decl *d)
 {
     return d && d->opt &&
-           (d->opt->kind == PR_OPT_LIST || d->opt->kind == PR_OPT_ANY);
+           (d->opt->kind == PR_OPT_LIST || d->opt->kind == PR_OPT_ANY ||
+            d->opt->kind == PR_OPT_WORDS);
 }
 
 /* Brings a final value to its declared type and checks it. As DLBS has it,

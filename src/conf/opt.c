@@ -305,6 +305,22 @@ static int cast_str(const struct pr_opt *opt, const struct pr_value *in,
     return PR_OK;
 }
 
+/* `-P exp.command=true` is the program of that name, not a truth value. */
+static int cast_words(const struct pr_opt *opt, const struct pr_value *in,
+                      struct pr_arena *a, struct pr_value *ret,
+                      struct pr_err *err)
+{
+    if (in->kind == PR_LIST) {
+        *ret = *in;
+        return PR_OK;
+    }
+    if (in->kind == PR_BOOL) {
+        *ret = pr_str(in->b ? "true" : "false");
+        return PR_OK;
+    }
+    return cast_str(opt, in, a, ret, err);
+}
+
 int pr_opt_cast(const struct pr_opt *opt, const struct pr_value *in,
                 struct pr_arena *a, struct pr_value *ret, struct pr_err *err)
 {
@@ -313,6 +329,8 @@ int pr_opt_cast(const struct pr_opt *opt, const struct pr_value *in,
         return cast_bool(opt, in, ret, err);
     case PR_OPT_STR:
         return cast_str(opt, in, a, ret, err);
+    case PR_OPT_WORDS:
+        return cast_words(opt, in, a, ret, err);
     case PR_OPT_LIST:
         if (in->kind != PR_LIST)
             return unwanted(opt, in, err);
@@ -348,6 +366,7 @@ static int store(const struct pr_opt *opt, const struct pr_value *v,
     case PR_OPT_STR:
         *(const char **)field = v->s;
         return PR_OK;
+    case PR_OPT_WORDS:
     case PR_OPT_LIST:
     case PR_OPT_ANY:
         kept = PR_ARENA_NEW(a, struct pr_value);

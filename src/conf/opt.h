@@ -10,14 +10,15 @@
 #include "base/value.h"
 
 /* X(kind, type of the field, words for a message and the manual) */
-#define PR_OPT_KINDS(X)                                 \
-    X(BOOL, bool, "true or false")                      \
-    X(INT, int64_t, "a whole number")                   \
-    X(FLOAT, double, "a number")                        \
-    X(SIZE, uint64_t, "a size such as 150k or 2GiB")    \
-    X(SECONDS, double, "a time such as 90, 1.5s or 2m") \
-    X(STR, const char *, "text")                        \
-    X(LIST, const struct pr_value *, "a list")          \
+#define PR_OPT_KINDS(X)                                              \
+    X(BOOL, bool, "true or false")                                   \
+    X(INT, int64_t, "a whole number")                                \
+    X(FLOAT, double, "a number")                                     \
+    X(SIZE, uint64_t, "a size such as 150k or 2GiB")                 \
+    X(SECONDS, double, "a time such as 90, 1.5s or 2m")              \
+    X(STR, const char *, "text")                                     \
+    X(WORDS, const struct pr_value *, "text or a list of arguments") \
+    X(LIST, const struct pr_value *, "a list")                       \
     X(ANY, const struct pr_value *, "any value")
 
 enum pr_opt_kind {

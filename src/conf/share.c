@@ -4,6 +4,7 @@
 #include "prony_config.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ const char *pr_share_dir(struct pr_arena *a)
     /* bin/prony -> share/prony; build/prony -> the source tree. */
     static const char *const beside[] = {"/../share/prony", "/.."};
     const char *dir = getenv("PRONY_SHARE");
-    char exe[4096];
+    char exe[4096], whole[PATH_MAX];
     ssize_t n;
 
     if (dir && *dir)
@@ -36,8 +37,8 @@ const char *pr_share_dir(struct pr_arena *a)
         n--;
     for (size_t i = 0; n > 0 && i < sizeof beside / sizeof *beside; i++) {
         memcpy(exe + n - 1, beside[i], strlen(beside[i]) + 1);
-        if (is_share(exe))
-            return pr_arena_str(a, exe);
+        if (is_share(exe) && realpath(exe, whole))
+            return pr_arena_str(a, whole);
     }
     return is_share(PR_SHAREDIR) ? PR_SHAREDIR : NULL;
 }

@@ -41,6 +41,9 @@ void pr_walk_free(struct pr_walk *w);
 int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,
                  struct pr_err *err) PR_MUST_CHECK;
 
+/* Groups of experiments: one for each target and group in it. */
+size_t pr_plan_groups(const struct pr_plan *p);
+
 /* What experiments are meant to differ in: the variables of all groups, then
  * what cases of extensions set. NULL when i is too large. */
 const char *pr_plan_variable_name(const struct pr_plan *p, size_t i);

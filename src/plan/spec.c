@@ -413,6 +413,11 @@ int pr_plan_build(struct pr_plan *p, struct pr_err *err)
     return rc;
 }
 
+size_t pr_plan_groups(const struct pr_plan *p)
+{
+    return p->group_count;
+}
+
 /* Notes a name once; true when it is the one asked for. */
 static bool is_nth(uint32_t name, uint8_t *seen, size_t *i)
 {

@@ -11,6 +11,7 @@ struct layout {
     struct pr_column cols[2 * PR_MAX_COLUMNS + 3];
     size_t count;
     size_t status, metrics, reason; /* where these columns begin */
+    bool for_people;                /* text or Markdown */
 };
 
 /* The unit is in the name: elapsed_s, max_rss_bytes, throughput_per_s. */
@@ -57,8 +58,9 @@ static void add(struct layout *l, const char *title, enum pr_column_kind kind,
         (struct pr_column){.title = title, .kind = kind, .key = key};
 }
 
-static void lay_out(struct layout *l, struct pr_arena *a, bool text)
+static void lay_out(struct layout *l, struct pr_arena *a)
 {
+    bool text = l->for_people;
     size_t kept = 0;
 
     add(l, "id", PR_COL_STR, "id");
@@ -96,6 +98,20 @@ static void set_value(struct pr_table *t, size_t col, const struct pr_value *v)
     }
 }
 
+/* A person reads a parameter as it was written, a program as a number. */
+static void set_param(struct pr_table *t, const struct layout *l, size_t col,
+                      const struct pr_value *v)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64);
+
+    if (!v || v->kind != PR_FLOAT || !l->for_people) {
+        set_value(t, col, v);
+        return;
+    }
+    pr_float_text(&text, v->f);
+    pr_table_set_str(t, col, text.data);
+}
+
 static void fill_row(struct pr_table *t, const struct layout *l,
                      const struct pr_rundata_row *row)
 {
@@ -107,7 +123,7 @@ static void fill_row(struct pr_table *t, const struct layout *l,
     pr_table_row(t);
     pr_table_set_str(t, 0, row->id);
     for (size_t i = 0; i < l->found.param_count; i++)
-        set_value(t, 1 + i, pr_get(row->params, l->found.params[i]));
+        set_param(t, l, 1 + i, pr_get(row->params, l->found.params[i]));
     set_value(t, l->status, row->result ? pr_get(row->result, "status") : NULL);
     for (size_t i = 0; results && i < l->found.metric_count; i++) {
         const struct pr_value *v = pr_get(results, l->found.metrics[i]);
@@ -176,7 +192,8 @@ int pr_run_table(const char *dir, enum pr_table_format format,
 
     if (rc)
         return rc;
-    lay_out(&l, a, format == PR_TABLE_TEXT || format == PR_TABLE_MARKDOWN);
+    l.for_people = format == PR_TABLE_TEXT || format == PR_TABLE_MARKDOWN;
+    lay_out(&l, a);
     t = pr_table_new(l.cols, l.count);
     if (!t)
         return pr_fail_nomem(err);
@@ -212,5 +229,8 @@ void pr_run_counts(const struct pr_columns *c, struct pr_buf *out)
     if (c->without_result)
         pr_buf_printf(out, "%s%llu without a result", gap,
                       (unsigned long long)c->without_result);
+    if (c->unreadable)
+        pr_buf_printf(out, " (of which %llu cannot be read)",
+                      (unsigned long long)c->unreadable);
     pr_buf_char(out, '\n');
 }

@@ -39,6 +39,7 @@ static int read_header(struct pr_plan_file *f, struct pr_err *err)
 int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
                       struct pr_err *err)
 {
+    const char *name;
     int rc;
 
     *ret = (struct pr_plan_file){.defaults = {.kind = PR_MAP},
@@ -51,8 +52,9 @@ int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
         pr_file_unmap(&ret->view);
         return pr_fail_nomem(err);
     }
-    pr_json_walk_init(&ret->walk, ret->view.data, ret->view.len, path);
-    rc = read_header(ret, err);
+    name = pr_arena_str(ret->arena, path);
+    pr_json_walk_init(&ret->walk, ret->view.data, ret->view.len, name);
+    rc = name ? read_header(ret, err) : pr_fail_nomem(err);
     if (rc)
         pr_plan_file_close(ret);
     return rc;

@@ -61,16 +61,27 @@ static int write_plan(const char *path, struct pr_plan *p, struct pr_err *err)
     return rc;
 }
 
-static int copy_plan(const char *path, const char *from, struct pr_err *err)
+/* A plan may be edited by hand: look at all of it before anything is made. */
+static int check_plan(const char *file, struct pr_err *err)
 {
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct pr_plan_file plan;
-    struct pr_view view;
-    int rc = pr_plan_file_open(from, &plan, err); /* is it one? */
+    struct pr_planned one;
+    int rc = a ? pr_plan_file_open(file, &plan, err) : pr_fail_nomem(err);
 
     if (rc)
         return rc;
+    while ((rc = pr_plan_file_next(&plan, a, &one, err)) == 1)
+        pr_arena_reset(a);
     pr_plan_file_close(&plan);
-    rc = pr_file_map(from, &view, err);
+    return rc;
+}
+
+static int copy_plan(const char *path, const char *from, struct pr_err *err)
+{
+    struct pr_view view;
+    int rc = pr_file_map(from, &view, err);
+
     if (rc)
         return rc;
     rc = pr_file_write(path, view.data, view.len, err);
@@ -131,7 +142,9 @@ int pr_session_create(const char *path, struct pr_plan *plan,
 int pr_session_create_from(const char *path, const char *plan_file,
                            struct pr_rundir *ret, struct pr_err *err)
 {
-    return create(path, NULL, plan_file, ret, err);
+    int rc = check_plan(plan_file, err);
+
+    return rc ? rc : create(path, NULL, plan_file, ret, err);
 }
 
 static void pass_on(void *ctx, const struct pr_event *e)

@@ -1,10 +1,8 @@
 /* Measuring the floor: n experiments of `null` through the whole road. */
 #include "study/harness.h"
 
-#include "base/buf.h"
-#include "base/file.h"
-#include "record/rundir.h"
-#include "run/run.h"
+#include "base/clock.h"
+#include "prony/run.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -20,43 +18,31 @@ static int remove_one(const char *path, const struct stat *st, int type,
     return remove(path);
 }
 
-static int write_plan(const struct pr_rundir *d, unsigned n, struct pr_err *err)
+static int build(struct pr_plan *p, struct pr_err *err)
 {
-    PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1 << 20);
-    char path[4096];
-    int rc = pr_rundir_path(d, "plan.json", path, err);
+    int rc = pr_plan_param(p, "exp.workload=\"null\"", err);
 
-    pr_buf_printf(&b,
-                  "{\"schema\": \"prony.plan/1\", \"count\": %u, "
-                  "\"experiments\": [",
-                  n);
-    for (unsigned i = 0; i < n; i++)
-        pr_buf_printf(&b,
-                      "%s\n{\"id\": \"%04u\", \"params\": "
-                      "{\"exp.workload\": \"null\"}}",
-                      i ? "," : "", i + 1);
-    pr_buf_str(&b, "\n]}\n");
-    if (!pr_buf_ok(&b))
-        return pr_fail_nomem(err);
-    return rc ? rc : pr_file_write(path, b.data, b.len, err);
+    return rc ? rc : pr_plan_build(p, err);
 }
 
 static int run_in(const char *dir, unsigned n, double *ret_s,
                   struct pr_err *err)
 {
-    struct pr_run_summary sum;
-    struct pr_rundir d;
-    struct pr_run_opts opts = {.dir = &d, .retry = -1};
-    int rc = pr_rundir_create(dir, &d, err);
+    struct pr_plan_opts plan_opts = PR_PLAN_OPTS_INIT;
+    struct pr_session_opts run_opts = PR_SESSION_OPTS_INIT;
+    struct pr_plan *p;
+    uint64_t start;
+    int rc;
 
-    if (rc)
-        return rc;
-    rc = write_plan(&d, n, err);
+    plan_opts.repeat = n;
+    p = pr_plan_new(&plan_opts);
+    rc = p ? build(p, err) : pr_fail_nomem(err);
+    start = pr_clock_ns();
     if (!rc)
-        rc = pr_run(&opts, &sum, err);
-    pr_rundir_close(&d);
+        rc = pr_session_start(p, dir, &run_opts, err);
     if (!rc)
-        *ret_s = sum.elapsed_s / n;
+        *ret_s = (double)(pr_clock_ns() - start) / 1e9 / n;
+    pr_plan_free(p);
     return rc;
 }
 

@@ -36,9 +36,7 @@ static bool has_command(const struct pr_job *job)
 {
     const struct pr_value *c = job->exp.command;
 
-    if (!c || c->kind == PR_NULL || c->kind == PR_MAP)
-        return false;
-    return (c->kind != PR_STR && c->kind != PR_LIST) || c->len;
+    return c && c->len; /* text or a list */
 }
 
 int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,

@@ -66,19 +66,6 @@ static int push_words(struct pr_job *job, struct args *a, const char *what,
     return rc;
 }
 
-/* `-P exp.command=true` is the program of that name, not a truth value. */
-static int push_plain(struct pr_job *job, struct args *a,
-                      const struct pr_value *v, struct pr_err *err)
-{
-    if (v->kind == PR_BOOL)
-        return push(job, a, v->b ? "true" : "false", err);
-    if (pr_is_number(v))
-        return push_value(job, a, v, err);
-    return pr_fail(err, PR_E_CONF, job->id,
-                   "exp.command wants text or a list of arguments, got %s",
-                   pr_kind_name(v->kind));
-}
-
 static bool is_assignment(const char *word)
 {
     size_t n = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -97,12 +84,10 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 
     while (!rc && assignments < a.count && is_assignment(a.items[assignments]))
         assignments++;
-    if (!rc && command->kind == PR_LIST)
-        rc = push_list(job, &a, command, err);
-    else if (!rc && command->kind == PR_STR)
-        rc = push_words(job, &a, "exp.command", command->s, err);
-    else if (!rc)
-        rc = push_plain(job, &a, command, err);
+    if (!rc)
+        rc = command->kind == PR_LIST
+                 ? push_list(job, &a, command, err)
+                 : push_words(job, &a, "exp.command", command->s, err);
     if (!rc)
         rc = push_list(job, &a, job->exp.args, err);
     if (!rc && a.count == assignments) {

@@ -17,7 +17,8 @@ def compile_alone(command, path):
     an empty string."""
     run = subprocess.run(
         command + STRICT + ["-I" + os.path.join(SRC, "include"),
-                            "-I" + os.path.join(SRC, "src"), "-"],
+                            "-I" + os.path.join(SRC, "src"),
+                            "-I" + SRC, "-"],
         input='#include "%s"\n' % os.path.join(SRC, path),
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         check=False)

@@ -386,13 +386,13 @@ static void impure_answers_are_marked(void **state)
     } rows[] = {
         {"1 + 1", true},
         {"os.path.abspath('/a')", true},
-        {"os.path.abspath('a')", false},
-        {"os.getcwd()", false},
+        {"os.path.abspath('a')", true},
+        {"os.getcwd()", true},
         {"uuid.uuid4().hex", false},
-        {"os.environ.get('HOME', '')", false},
-        {"'HOME' in os.environ", false},
-        {"os.getenv('HOME', '')", false},
-        {"sys.executable", false},
+        {"os.environ.get('HOME', '')", true},
+        {"'HOME' in os.environ", true},
+        {"os.getenv('HOME', '')", true},
+        {"sys.executable", true},
         {"sys.executable if False else 1", true},
     };
 

@@ -1,0 +1,2 @@
+# tags: valgrind
+prony doctor

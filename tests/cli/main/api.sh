@@ -1,0 +1,6 @@
+# The library as a stranger uses it: headers and libprony alone.
+lib=$(dirname "$(command -v prony)")
+real=$(dirname "$(readlink -f "$lib/prony")")
+test -e "$real/libprony.so" || { echo "no shared library beside the program"; exit 77; }
+cc -I"$SRC/include" "$SRC/examples/api.c" -L"$real" -lprony -Wl,-rpath,"$real" -o api
+./api out | grep -c '"status": "ok"'

@@ -1,0 +1,1 @@
+prony plan --explain exp.modle

@@ -1,0 +1,2 @@
+prony plan -V a='[]'
+prony plan --no-defaults --format json

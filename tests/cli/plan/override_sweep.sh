@@ -1,0 +1,1 @@
+prony plan a.b=1,2

@@ -1,0 +1,1 @@
+prony run -q "$SRC/examples/hello.yaml" > /dev/null

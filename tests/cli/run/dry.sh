@@ -1,0 +1,1 @@
+prony run --dry-run -P exp.command=true -V n='[1, 2]'

@@ -1,0 +1,1 @@
+prony run "$SRC/examples/limits.yaml" -o out

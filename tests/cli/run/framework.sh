@@ -1,0 +1,1 @@
+prony run -P exp.framework=tensorflow -o out

@@ -1,0 +1,3 @@
+mkdir out
+touch out/precious
+prony run -P exp.command=true -o out

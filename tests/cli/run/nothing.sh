@@ -1,0 +1,1 @@
+prony run -P a=1 -o out
