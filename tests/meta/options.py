@@ -13,7 +13,7 @@ from common import finish
 
 KINDS = {"bool": bool, "int": int, "float": (int, float),
          "seconds": (int, float), "size": (int, str), "str": str,
-         "list": list, "any": object}
+         "list": list, "words": (str, list), "any": object}
 UNITS = {"seconds": "s", "size": "bytes"}
 
 

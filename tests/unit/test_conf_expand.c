@@ -280,7 +280,7 @@ static void lists_are_joined_unless_declared(void **state)
 
     (void)state;
     CHECK(rows, "{\"l\": {\"opt\": \"exp.args\"}, "
-                "\"any\": {\"opt\": \"exp.command\"}}");
+                "\"any\": {\"opt\": \"exp.model_opts\"}}");
 }
 
 static void declared_types_and_domains(void **state)
@@ -507,7 +507,7 @@ static void values_that_are_equal_are_still_told_apart(void **state)
 
     (void)state;
     open_bench(&b, "{\"l\": [], \"t\": \"<${l}>\"}",
-               "{\"l\": {\"opt\": \"exp.command\"}}");
+               "{\"l\": {\"opt\": \"exp.model_opts\"}}");
     x = expander(&b);
     for (size_t i = 0; i < n * n; i++) {
         const char *text = values[i % n == 0 ? i / n : i % n];

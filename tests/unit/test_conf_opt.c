@@ -271,7 +271,7 @@ static void a_struct_is_filled_from_names(void **state)
     struct pr_value params =
         json(a, "{\"exp.num_batches\": \"7\", \"exp.timeout\": \"2m\", "
                 "\"exp.docker\": \"yes\", \"exp.model\": 5, \"exp.args\": [1], "
-                "\"exp.command\": {\"x\": 1}, \"exp.device_type\": \"gpu\", "
+                "\"exp.model_opts\": {\"x\": 1}, \"exp.device_type\": \"gpu\", "
                 "\"num_batches\": 3, \"null.steps\": 4}");
     struct pr_exp_opts exp;
     struct pr_null_opts null;
@@ -283,7 +283,7 @@ static void a_struct_is_filled_from_names(void **state)
     assert_true(exp.docker);
     assert_string_equal(exp.model, "5");
     assert_int_equal(exp.args->len, 1);
-    assert_int_equal(exp.command->kind, PR_MAP);
+    assert_int_equal(exp.model_opts->kind, PR_MAP);
     assert_string_equal(exp.device_type, "gpu");
     assert_string_equal(exp.phase, "training"); /* its default */
     assert_true(exp.grace == 5);

@@ -111,8 +111,9 @@ static void one_experiment_stands_on_a_line(void **state)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
     static const char head[] =
-        "{\"schema\": \"prony.plan/1\", \"count\": 2, \"defaults\": {}, "
-        "\"experiments\": [\n{\"id\": \"0001-";
+        "{\"schema\": \"prony.plan/1\", \"count\": 2, \"variables\": "
+        "[\"a\"], \"defaults\": {}, \"experiments\": [\n{\"id\": "
+        "\"0001-";
     struct pr_plan_opts bare = {.no_defaults = true};
     struct pr_plan *p;
     const char *line;
