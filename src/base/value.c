@@ -215,14 +215,33 @@ static void list_text(struct pr_buf *out, const struct pr_value *v)
 {
     pr_buf_char(out, '[');
     for (uint32_t i = 0; i < v->len; i++) {
-        if (i)
-            pr_buf_str(out, ", ");
-        if (v->items[i].kind == PR_STR)
-            quoted(out, &v->items[i]);
-        else
-            pr_text(out, &v->items[i]);
+        pr_buf_str(out, i ? ", " : "");
+        pr_repr(out, &v->items[i]);
     }
     pr_buf_char(out, ']');
+}
+
+static void map_repr(struct pr_buf *out, const struct pr_value *v)
+{
+    pr_buf_char(out, '{');
+    for (uint32_t i = 0; i < v->len; i++) {
+        struct pr_value key = pr_strn(v->members[i].key, v->members[i].key_len);
+        pr_buf_str(out, i ? ", " : "");
+        quoted(out, &key);
+        pr_buf_str(out, ": ");
+        pr_repr(out, &v->members[i].value);
+    }
+    pr_buf_char(out, '}');
+}
+
+void pr_repr(struct pr_buf *out, const struct pr_value *v)
+{
+    if (v->kind == PR_STR)
+        quoted(out, v);
+    else if (v->kind == PR_MAP)
+        map_repr(out, v);
+    else
+        pr_text(out, v);
 }
 
 void pr_text(struct pr_buf *out, const struct pr_value *v)

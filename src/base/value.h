@@ -80,6 +80,10 @@ bool pr_copy(struct pr_arena *a, const struct pr_value *v,
  * text as it is. A map is written as JSON (what DLBS does). */
 void pr_text(struct pr_buf *out, const struct pr_value *v);
 
+/* As Python's repr(): text in quotes, a map as {'a': 1}. What a list holds is
+ * written like this by pr_text, too. */
+void pr_repr(struct pr_buf *out, const struct pr_value *v);
+
 /* Appends a double as Python's repr() does: shortest text that reads back,
  * "1.0", "1e+20", "nan", "inf". */
 void pr_float_text(struct pr_buf *out, double f);

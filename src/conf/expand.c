@@ -14,6 +14,7 @@
 #include "base/nearest.h"
 #include "conf/expr.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -343,7 +344,10 @@ static int join(struct pr_arena *a, const struct pr_value *list,
     for (uint32_t i = 0; i < list->len; i++) {
         if (i)
             pr_buf_char(&text, ' ');
-        pr_text(&text, &list->items[i]);
+        if (list->items[i].kind == PR_MAP)
+            pr_repr(&text, &list->items[i]);
+        else
+            pr_text(&text, &list->items[i]);
     }
     if (!pr_buf_ok(&text) || !(s = pr_arena_copy(a, text.data, text.len)))
         return pr_fail_nomem(err);
@@ -397,7 +401,9 @@ static bool same_value(const struct pr_value *a, const struct pr_value *b)
     case PR_INT:
         return a->i == b->i;
     case PR_FLOAT:
-        return memcmp(&a->f, &b->f, sizeof a->f) == 0;
+        /* 0.0 and -0.0 are written differently, nan is what it is. */
+        return isnan(a->f) ? isnan(b->f)
+                           : a->f == b->f && signbit(a->f) == signbit(b->f);
     case PR_STR:
         return a->len == b->len && memcmp(a->s, b->s, a->len) == 0;
     case PR_LIST:

@@ -6,6 +6,7 @@
 #include "present/screen.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -170,7 +171,7 @@ void pr_live_add_object(struct pr_live *l, uint64_t now_ns, const char *event)
     pr_jb_str(&jb, "label", l->label.len ? l->label.data : NULL);
     pr_jb_str(&jb, "extra", l->extra.len ? l->extra.data : NULL);
     pr_jb_float(&jb, "elapsed_s",
-                (double)((now_ns - l->start_ns) / 1000000) / 1000);
+                round((double)(now_ns - l->start_ns) / 1e6) / 1e3);
     if (pr_live_eta(l, now_ns, &s))
         pr_jb_float(&jb, "eta_s", (double)(uint64_t)(s * 10 + 0.5) / 10);
     pr_jb_end(&jb);

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
-
 #define WORKLOAD(name) extern const struct pr_workload pr_workload_##name;
 #include "workload/workload_list.def"
 #undef WORKLOAD

@@ -63,8 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 /* The last byte says whether our own parameters take part. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    struct pr_plan_opts opts = {.no_defaults = !bytes ||
-                                               data[bytes - 1] % 2 == 0};
+    struct pr_plan_opts opts = {.no_defaults =
+                                    !bytes || data[bytes - 1] % 2 == 0};
     struct pr_err err = {0};
     struct pr_plan *p;
     char *text;

@@ -274,7 +274,7 @@ static void text_is_what_python_prints(void **state)
         {"[\"say \\\"it's\\\"\"]", "['say \"it\\'s\"']"},
         {"[\"\\n\\r\\t\\\\ \\u0001\\u007f\"]", "['\\n\\r\\t\\\\ \\x01\\x7f']"},
         {"{\"a\": [1, \"x\"]}", "{\"a\": [1, \"x\"]}"},
-        {"[{\"a\": null}]", "[{\"a\": null}]"},
+        {"[{\"a\": null}]", "[{'a': None}]"},
     };
 
     (void)state;

@@ -264,6 +264,8 @@ static void lists_are_joined_unless_declared(void **state)
         {"{\"a\": [\"\", \"\"]}", "{\"a\": \" \"}"},
         {"{\"a\": [true, null, 1.5, [1, \"x\"]]}",
          "{\"a\": \"True None 1.5 [1, 'x']\"}"},
+        {"{\"a\": [{\"x\": [true], \"y\": {}}, [{\"z\": \"q\"}]]}",
+         "{\"a\": \"{'x': [True], 'y': {}} [{'z': 'q'}]\"}"},
         /* an expression may span items */
         {"{\"a\": [\"$(1\", \"+ 1)$\"]}", "{\"a\": \"2\"}"},
         /* the option table says that it is a list */
@@ -346,7 +348,6 @@ static void mistakes_are_named_with_their_place(void **state)
         {"{\"a\": \"${b}\", \"b\": \"$(1/0)$\"}", "!parameter 'b'"},
         {"{\"a\": \"${__condition.m_1}\"}", "!captured"},
     };
-    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct bench b;
     struct pr_expander *x;
     struct pr_err err = {0};

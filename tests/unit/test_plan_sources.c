@@ -316,12 +316,12 @@ static void the_first_declaration_stands(void **state)
 static int read_once(void)
 {
     static const char *const texts[] = {
-        "{\"parameters\": {\"a\": {\"val\": \"x\", \"val_regexp\": \"x\", "
-        "\"note\": 1}}, \"variables\": {\"b\": [1, 2]}, \"extensions\": "
-        "[{\"condition\": {\"a\": \"(x)\"}, \"cases\": [{\"c\": 1}]}]}",
+        ("{\"parameters\": {\"a\": {\"val\": \"x\", \"val_regexp\": \"x\", "
+         "\"note\": 1}}, \"variables\": {\"b\": [1, 2]}, \"extensions\": "
+         "[{\"condition\": {\"a\": \"(x)\"}, \"cases\": [{\"c\": 1}]}]}"),
         "{exp: {a: {b: 1}}}",
-        "experiments:\n- name: x\n  parameters: {exp: {a: 1}}\n"
-        "  variables: {v: [1]}\n  extensions: [{parameters: {z: 1}}]\n",
+        ("experiments:\n- name: x\n  parameters: {exp: {a: 1}}\n"
+         "  variables: {v: [1]}\n  extensions: [{parameters: {z: 1}}]\n"),
     };
     int rc = PR_OK;
 

@@ -4,19 +4,38 @@
 #include <math.h>
 #include <string.h>
 
-/* -1, 0, 1; 2 when one is not a number. Exact: a long double holds every
- * double and every whole number of 64 bits. */
+/* A whole number against a float, exactly: a double does not hold every whole
+ * number of 64 bits. 2 when f is not a number. */
+static int order_mixed(int64_t i, double f)
+{
+    double whole;
+
+    if (isnan(f))
+        return 2;
+    if (f >= 0x1p63)
+        return -1;
+    if (f < -0x1p63)
+        return 1;
+    whole = trunc(f);
+    if (i != (int64_t)whole)
+        return i > (int64_t)whole ? 1 : -1;
+    return (f < whole) - (f > whole);
+}
+
+/* -1, 0, 1; 2 when one is not a number. */
 static int order_numbers(const struct pr_ev *a, const struct pr_ev *b)
 {
-    long double f, g;
+    int r;
 
-    if (a->kind != EV_FLOAT && b->kind != EV_FLOAT) {
-        int64_t i = pr_ev_int(a), j = pr_ev_int(b);
-        return (i > j) - (i < j);
+    if (a->kind == EV_FLOAT && b->kind == EV_FLOAT)
+        return isnan(a->f) || isnan(b->f) ? 2 : (a->f > b->f) - (a->f < b->f);
+    if (b->kind == EV_FLOAT)
+        return order_mixed(pr_ev_int(a), b->f);
+    if (a->kind == EV_FLOAT) {
+        r = order_mixed(pr_ev_int(b), a->f);
+        return r == 2 ? 2 : -r;
     }
-    f = a->kind == EV_FLOAT ? a->f : (long double)pr_ev_int(a);
-    g = b->kind == EV_FLOAT ? b->f : (long double)pr_ev_int(b);
-    return isnan(f) || isnan(g) ? 2 : (f > g) - (f < g);
+    return (pr_ev_int(a) > pr_ev_int(b)) - (pr_ev_int(a) < pr_ev_int(b));
 }
 
 static int order_text(const struct pr_ev *a, const struct pr_ev *b)
