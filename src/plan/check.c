@@ -32,31 +32,38 @@ static bool known_to_peer(const struct pr_plan *p, uint32_t name)
     return false;
 }
 
-static int check(struct pr_plan *p, const struct pr_setting *set, bool peer,
-                 struct pr_err *err)
+static int warn_of(struct pr_plan *p, const char *name, const char *where,
+                   const struct pr_opt_section *section, const char *near,
+                   struct pr_err *err)
 {
-    const char *name = pr_names_text(p->scope.names, set->name);
+    const char *remedy =
+        near ? pr_arena_printf(p->scope.arena, "did you mean '%s.%s'?",
+                               section->name, near)
+             : "";
+
+    if (!remedy ||
+        !pr_warn(&p->scope.warnings, where, remedy,
+                 "'%s' is not a parameter of Prony's; it is passed on as it is",
+                 name))
+        return pr_fail_nomem(err);
+    return PR_OK;
+}
+
+static int check_name(struct pr_plan *p, const char *name,
+                      const struct pr_origin *origin, bool peer,
+                      struct pr_err *err)
+{
     const struct pr_opt_section *section;
     const char *near;
     char where[256];
 
     if (pr_opt_find(name, &section) || !section)
         return PR_OK;
-    pr_origin_text(&set->origin, where);
+    pr_origin_text(origin, where);
     near = pr_opt_nearest(section, name);
-    if (peer) {
-        const char *remedy =
-            near ? pr_arena_printf(p->scope.arena, "did you mean '%s.%s'?",
-                                   section->name, near)
-                 : "";
-        if (!remedy || !pr_warn(&p->scope.warnings, where, remedy,
-                                "'%s' is not a parameter of Prony's; it is "
-                                "passed on as it is",
-                                name))
-            return pr_fail_nomem(err);
-        return PR_OK;
-    }
-    if (known_to_peer(p, set->name))
+    if (peer)
+        return warn_of(p, name, where, section, near, err);
+    if (known_to_peer(p, pr_names_find(p->scope.names, name, strlen(name))))
         return PR_OK;
     pr_fail(err, PR_E_CONF, where, "unknown key '%s' in section '%s'",
             name + strlen(section->name) + 1, section->name);
@@ -66,6 +73,26 @@ static int check(struct pr_plan *p, const struct pr_setting *set, bool peer,
                    "'prony help --params ^%s' lists the names; those of "
                    "your own belong in a section of your own",
                    section->name);
+}
+
+static int check(struct pr_plan *p, const struct pr_setting *set, bool peer,
+                 struct pr_err *err)
+{
+    return check_name(p, pr_names_text(p->scope.names, set->name), &set->origin,
+                      peer, err);
+}
+
+/* A name that no experiment has matches, so a slip in a condition would apply
+ * the extension to all of them. */
+static int check_condition(struct pr_plan *p, const struct pr_extension *e,
+                           struct pr_err *err)
+{
+    const char *name;
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && (name = pr_query_name(e->when, i)); i++)
+        rc = check_name(p, name, &e->origin, false, err);
+    return rc;
 }
 
 static int check_list(struct pr_plan *p, const struct pr_settings *list,
@@ -87,7 +114,10 @@ static int check_fragment(struct pr_plan *p, const struct pr_fragment *f,
         if (f->vars[i].values.count)
             rc = check(p, f->vars[i].values.items[0], f->peer, err);
     for (size_t i = 0; i < f->ext_count && !rc; i++) {
-        rc = check_list(p, &f->exts[i].params, f->peer, err);
+        if (!f->peer)
+            rc = check_condition(p, &f->exts[i], err);
+        if (!rc)
+            rc = check_list(p, &f->exts[i].params, f->peer, err);
         for (size_t c = 0; c < f->exts[i].case_count && !rc; c++)
             rc = check_list(p, &f->exts[i].cases[c], f->peer, err);
     }

@@ -128,6 +128,9 @@ int pr_rundir_create(const char *path, struct pr_rundir *ret,
         rc = pr_make_dirs(d.path, err);
     if (!rc)
         rc = open_inside(&d, err);
+    if (!rc && lseek(d.events_fd, 0, SEEK_END) > 0)
+        /* Another runner was as fast, and had the lock before us. */
+        rc = pr_fail(err, PR_E_USAGE, d.path, "is not empty");
     if (rc)
         pr_rundir_close(&d);
     else

@@ -2,6 +2,7 @@
 #include "conf/expr/expr_tree.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static bool zero_division(struct pr_ex *x)
 {
@@ -20,8 +21,11 @@ static bool int_div(struct pr_ex *x, int op, int64_t a, int64_t b,
     if (b == 0)
         return zero_division(x);
     if (op == ET_SLASH) {
-        /* A long double holds both exactly. */
-        *ret = pr_ev_of_float((double)((long double)a / (long double)b));
+        bool exact = llabs(a) <= 1LL << 53 && llabs(b) <= 1LL << 53;
+        /* Doubles hold these exactly; for larger ones a long double does. */
+        *ret = pr_ev_of_float(
+            exact ? (double)a / (double)b
+                  : (double)((long double)a / (long double)b));
         return true;
     }
     if (b == -1) { /* INT64_MIN / -1 would trap */

@@ -2,5 +2,9 @@
 lib=$(dirname "$(command -v prony)")
 real=$(dirname "$(readlink -f "$lib/prony")")
 test -e "$real/libprony.so" || { echo "no shared library beside the program"; exit 77; }
+if grep -q __asan_init "$real/libprony.so"; then
+    echo "the library is built with a sanitizer, a plain program cannot load it"
+    exit 77
+fi
 cc -I"$SRC/include" "$SRC/examples/api.c" -L"$real" -lprony -Wl,-rpath,"$real" -o api
 ./api out | grep -c '"status": "ok"'
