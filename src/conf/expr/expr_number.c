@@ -23,9 +23,9 @@ static bool int_div(struct pr_ex *x, int op, int64_t a, int64_t b,
     if (op == ET_SLASH) {
         bool exact = llabs(a) <= 1LL << 53 && llabs(b) <= 1LL << 53;
         /* Doubles hold these exactly; for larger ones a long double does. */
-        *ret = pr_ev_of_float(
-            exact ? (double)a / (double)b
-                  : (double)((long double)a / (long double)b));
+        *ret =
+            pr_ev_of_float(exact ? (double)a / (double)b
+                                 : (double)((long double)a / (long double)b));
         return true;
     }
     if (b == -1) { /* INT64_MIN / -1 would trap */
