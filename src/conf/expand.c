@@ -1,66 +1,19 @@
 /*
- * Expansion by rewriting text: names are replaced innermost first, then
- * $(…)$ parts are evaluated, again and again while names were nested. What a
- * parameter refers to is computed first, by recursion.
- *
- * DLBS evaluates $(…)$ even while it still holds an unresolved ${…}; its own
- * configs rely on that where the name stands inside quotes. Where such an
- * early evaluation fails we try again once the name is known (DLBS gave up).
+ * The expander: computing the parameters of one experiment after another, and
+ * remembering what still holds. How a text is rewritten is in expand_text.c.
  */
-#include "conf/expand.h"
+#include "conf/expand_impl.h"
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/nearest.h"
-#include "conf/expr.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_TEXT = 16 << 20, /* of one expanded parameter */
-    MAX_CHAIN = 500,     /* parameters that refer to one another */
-};
-
-struct dep {
-    uint32_t name;
-    uint64_t version;
-};
-
-struct slot {
-    uint64_t hash;    /* of the setting that value was computed from */
-    uint64_t version; /* changes when the value does; 0: none yet */
-    uint64_t round;   /* experiment it was last checked in */
-    bool whole;       /* value, hash and deps belong together */
-    bool busy;        /* being computed: meeting it again is a cycle */
-    bool pure;        /* the same inputs give the same value */
-    struct pr_value value;
-    struct pr_buf text;        /* holds the text of a computed value */
-    struct pr_buf work, spare; /* while it is computed */
-    struct pr_arena *arena;    /* holds lists and cast results */
-    struct pr_arena *next;     /* the same while computing */
-    struct dep *deps;
-    size_t dep_count, dep_cap;
-    struct pr_buf json;
-    uint64_t json_version;
-};
-
-struct pr_expander {
-    const struct pr_names *names;
-    const struct pr_decl *const *decls;
-    const struct pr_params *params;
-    struct slot *slots;
-    uint32_t slot_count;
-    uint64_t round, next_version;
-    unsigned depth;
-    struct pr_arena *scratch; /* of the expression evaluator */
-};
-
-static void init_buffers(struct slot *s)
+static void init_buffers(struct pr_slot *s)
 {
-    s->text.max = s->work.max = s->spare.max = MAX_TEXT;
-    s->json.max = (size_t)MAX_TEXT * 8; /* escapes make text longer */
+    s->text.max = s->work.max = s->spare.max = PR_EXPAND_MAX_TEXT;
+    s->json.max = (size_t)PR_EXPAND_MAX_TEXT * 8; /* escapes make text longer */
 }
 
 struct pr_expander *pr_expander_new(const struct pr_names *names,
@@ -116,229 +69,11 @@ static int blame(const struct pr_expander *x, const struct pr_setting *set,
                      err->msg);
 }
 
-static int resolve(struct pr_expander *x, uint32_t name, struct pr_err *err);
-
-static bool add_dep(struct slot *s, uint32_t name, uint64_t version)
-{
-    if (s->dep_count == s->dep_cap) {
-        size_t cap = s->dep_cap ? s->dep_cap * 2 : 4;
-        struct dep *deps = pr_realloc(s->deps, cap * sizeof *deps);
-        if (!deps)
-            return false;
-        s->deps = deps;
-        s->dep_cap = cap;
-    }
-    s->deps[s->dep_count++] = (struct dep){name, version};
-    return true;
-}
-
-/* What DLBS promises to exist even when the environment lacks it. */
-static const char *environment(const char *name)
-{
-    static const char *const promised[] = {"http_proxy", "https_proxy",
-                                           "CUDA_CACHE_PATH"};
-    const char *value = getenv(name);
-
-    for (size_t i = 0; !value && i < sizeof promised / sizeof *promised; i++)
-        if (strcmp(name, promised[i]) == 0)
-            value = "";
-    return value;
-}
-
-static int undefined(const struct pr_expander *x, const char *name,
-                     struct pr_err *err)
-{
-    struct pr_nearest near;
-
-    if (strncmp(name, "__condition.", 12) == 0)
-        return pr_fail(err, PR_E_CONF, "",
-                       "'${%s}' names nothing that the condition captured",
-                       name);
-    pr_fail(err, PR_E_CONF, "",
-            "'${%s}' is neither a parameter nor in the environment", name);
-    pr_nearest_init(&near, name);
-    for (uint32_t i = 0; i < x->params->count; i++)
-        pr_nearest_offer(&near, pr_names_text(x->names, x->params->order[i]));
-    if (near.best)
-        pr_hint(err, "did you mean '${%s}'?", near.best);
-    else
-        pr_hint(err, "set it with -P %s=VALUE, or in the environment", name);
-    return PR_E_CONF;
-}
-
-/* Appends the text that ${name} stands for. */
-static int put_name(struct pr_expander *x, struct slot *s, const char *text,
-                    size_t len, struct pr_buf *out, struct pr_err *err)
-{
-    uint32_t name = pr_names_find(x->names, text, len);
-    const char *env, *key;
-    int rc;
-
-    if (name != PR_NO_NAME && pr_params_get(x->params, name)) {
-        rc = resolve(x, name, err);
-        if (rc)
-            return rc;
-        pr_text(out, &x->slots[name].value);
-        if (!x->slots[name].pure)
-            s->pure = false;
-        if (!add_dep(s, name, x->slots[name].version))
-            return pr_fail_nomem(err);
-        return PR_OK;
-    }
-    /* A later experiment may have it as a parameter: remember its absence. */
-    if (name != PR_NO_NAME && !add_dep(s, name, 0))
-        return pr_fail_nomem(err);
-    key = pr_arena_copy(x->scratch, text, len);
-    if (!key)
-        return pr_fail_nomem(err);
-    env = environment(key);
-    if (!env)
-        return undefined(x, key, err);
-    pr_buf_str(out, env);
-    return PR_OK;
-}
-
-/* Replaces every ${name} that has no ${ inside. *ret_nested: some had. */
-static int put_names(struct pr_expander *x, struct slot *s, const char *p,
-                     const char *end, struct pr_buf *out, bool *ret_nested,
-                     struct pr_err *err)
-{
-    bool found = false;
-
-    *ret_nested = false;
-    while (p < end) {
-        const char *open = memmem(p, (size_t)(end - p), "${", 2);
-        const char *close;
-        int rc;
-
-        if (!open)
-            break;
-        pr_buf_add(out, p, (size_t)(open - p));
-        for (close = open + 2; close < end && *close != '{' && *close != '}';)
-            close++;
-        if (close == end || *close == '{' || close == open + 2) {
-            *ret_nested = true;
-            pr_buf_add(out, open, 2);
-            p = open + 2;
-            continue;
-        }
-        rc = put_name(x, s, open + 2, (size_t)(close - open) - 2, out, err);
-        if (rc)
-            return rc;
-        found = true;
-        p = close + 1;
-    }
-    pr_buf_add(out, p, (size_t)(end - p));
-    if (*ret_nested && !found)
-        return pr_fail(err, PR_E_CONF, "",
-                       "'${' without a name and a closing '}'");
-    return PR_OK;
-}
-
-/* Evaluates every $(…)$ of s->work to s->spare. With nested set, one that
- * fails and holds a name yet to come is left for the next round: *ret_left. */
-static int put_exprs(struct pr_expander *x, struct slot *s, bool nested,
-                     bool *ret_left, struct pr_err *err)
-{
-    const char *p = s->work.data, *end = p + s->work.len;
-    struct pr_buf *out = &s->spare;
-
-    *ret_left = false;
-    pr_buf_clear(out);
-    while (p < end) {
-        const char *open = memmem(p, (size_t)(end - p), "$(", 2);
-        const char *close;
-        size_t len;
-        bool pure = true;
-        int rc;
-
-        if (!open)
-            break;
-        close = memmem(open + 2, (size_t)(end - open) - 2, ")$", 2);
-        if (!close) {
-            pr_fail(err, PR_E_CONF, "", "'$(' without its ')$'");
-            return pr_hint(err, "'$(' begins an expression; shell code that "
-                                "needs it belongs in a script");
-        }
-        pr_buf_add(out, p, (size_t)(open - p));
-        len = (size_t)(close - open) - 2;
-        rc = pr_expr_eval(open + 2, len, x->scratch, out, &pure, err);
-        if (rc == PR_E_CONF && nested && memmem(open + 2, len, "${", 2)) {
-            pr_buf_add(out, open, len + 4);
-            *ret_left = true;
-        } else if (rc) {
-            return rc;
-        }
-        if (!pure)
-            s->pure = false;
-        p = close + 2;
-    }
-    pr_buf_add(out, p, (size_t)(end - p));
-    return PR_OK;
-}
-
-static int check_text(const struct slot *s, struct pr_err *err)
-{
-    if (s->work.over || s->spare.over)
-        return pr_fail(err, PR_E_CONF, "",
-                       "the expanded text is longer than 16 MiB");
-    if (!pr_buf_ok(&s->work) || !pr_buf_ok(&s->spare))
-        return pr_fail_nomem(err);
-    return PR_OK;
-}
-
-/* What an expression gives may be an expression again. */
-static int put_all_exprs(struct pr_expander *x, struct slot *s, bool nested,
-                         struct pr_err *err)
-{
-    for (int round = 0; round < MAX_CHAIN; round++) {
-        struct pr_buf text;
-        bool left;
-        int rc = put_exprs(x, s, nested, &left, err);
-
-        if (!rc)
-            rc = check_text(s, err);
-        if (rc || left || !memmem(s->spare.data, s->spare.len, "$(", 2))
-            return rc;
-        text = s->work;
-        s->work = s->spare;
-        s->spare = text;
-    }
-    return pr_fail(err, PR_E_CONF, "",
-                   "expressions that give expressions "
-                   "without end");
-}
-
-/* Expands text to s->spare. */
-static int expand_text(struct pr_expander *x, struct slot *s, const char *text,
-                       size_t len, struct pr_err *err)
-{
-    bool nested = true;
-    int rc;
-
-    pr_buf_clear(&s->work);
-    pr_buf_clear(&s->spare);
-    pr_buf_add(&s->spare, text, len);
-    rc = check_text(s, err);
-    for (int round = 0; nested && !rc; round++) {
-        if (round == MAX_CHAIN)
-            return pr_fail(err, PR_E_CONF, "", "names nested without end");
-        pr_buf_clear(&s->work);
-        rc = put_names(x, s, s->spare.data, s->spare.data + s->spare.len,
-                       &s->work, &nested, err);
-        if (!rc)
-            rc = check_text(s, err);
-        if (!rc)
-            rc = put_all_exprs(x, s, nested, err);
-    }
-    return rc;
-}
-
 /* A list that is not kept as one: its items as text, blanks between. */
 static int join(struct pr_arena *a, const struct pr_value *list,
                 struct pr_value *ret, struct pr_err *err)
 {
-    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_TEXT);
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(PR_EXPAND_MAX_TEXT);
     const char *s;
 
     for (uint32_t i = 0; i < list->len; i++) {
@@ -356,7 +91,7 @@ static int join(struct pr_arena *a, const struct pr_value *list,
 }
 
 /* A list that stays one: each text in it is expanded by itself. */
-static int expand_items(struct pr_expander *x, struct slot *s,
+static int expand_items(struct pr_expander *x, struct pr_slot *s,
                         const struct pr_value *list, struct pr_value *ret,
                         struct pr_err *err)
 {
@@ -373,7 +108,7 @@ static int expand_items(struct pr_expander *x, struct slot *s,
             return pr_fail_nomem(err);
         if (items[i].kind != PR_STR)
             continue;
-        rc = expand_text(x, s, items[i].s, items[i].len, err);
+        rc = pr_expand_text(x, s, items[i].s, items[i].len, err);
         if (rc)
             return rc;
         copy = pr_arena_copy(s->next, s->spare.data, s->spare.len);
@@ -424,7 +159,7 @@ static bool same_value(const struct pr_value *a, const struct pr_value *b)
 }
 
 /* The value before its declared type is applied. Text is in s->spare. */
-static int raw_value(struct pr_expander *x, struct slot *s,
+static int raw_value(struct pr_expander *x, struct pr_slot *s,
                      const struct pr_setting *set, struct pr_value *ret,
                      struct pr_err *err)
 {
@@ -442,7 +177,7 @@ static int raw_value(struct pr_expander *x, struct slot *s,
             return rc;
     }
     if (set->dynamic && v.kind == PR_STR) {
-        rc = expand_text(x, s, v.s, v.len, err);
+        rc = pr_expand_text(x, s, v.s, v.len, err);
         if (rc)
             return rc;
         v = pr_strn(s->spare.data, s->spare.len);
@@ -452,7 +187,7 @@ static int raw_value(struct pr_expander *x, struct slot *s,
 }
 
 /* Memory for the next value; that of the present one stays to compare. */
-static bool ready_next(struct slot *s)
+static bool ready_next(struct pr_slot *s)
 {
     if (s->next)
         pr_arena_reset(s->next);
@@ -463,7 +198,7 @@ static bool ready_next(struct slot *s)
 
 /* Moves a value into memory of the slot's own: where it comes from may be gone
  * by the next experiment. */
-static bool own(struct slot *s, struct pr_value *v)
+static bool own(struct pr_slot *s, struct pr_value *v)
 {
     if (v->kind == PR_LIST || v->kind == PR_MAP)
         return pr_copy(s->next, v, v);
@@ -475,7 +210,7 @@ static bool own(struct slot *s, struct pr_value *v)
     return pr_buf_ok(&s->spare);
 }
 
-static void keep(struct slot *s, const struct pr_setting *set,
+static void keep(struct pr_slot *s, const struct pr_setting *set,
                  const struct pr_value *v)
 {
     struct pr_arena *arena = s->arena;
@@ -490,7 +225,7 @@ static void keep(struct slot *s, const struct pr_setting *set,
     s->whole = true;
 }
 
-static int compute(struct pr_expander *x, struct slot *s,
+static int compute(struct pr_expander *x, struct pr_slot *s,
                    const struct pr_setting *set, struct pr_err *err)
 {
     const struct pr_decl *decl = x->decls[set->name];
@@ -518,7 +253,7 @@ static int compute(struct pr_expander *x, struct slot *s,
 /* Whether the value of an earlier experiment still holds. What it depends on
  * is checked in the order it was met, so that a name that is no longer reached
  * is not touched. */
-static int unchanged(struct pr_expander *x, const struct slot *s,
+static int unchanged(struct pr_expander *x, const struct pr_slot *s,
                      const struct pr_setting *set, bool *ret,
                      struct pr_err *err)
 {
@@ -534,7 +269,7 @@ static int unchanged(struct pr_expander *x, const struct slot *s,
                 return PR_OK;
             continue;
         }
-        rc = resolve(x, name, err);
+        rc = pr_expand_resolve(x, name, err);
         if (rc)
             return rc;
         if (x->slots[name].version != s->deps[i].version)
@@ -544,16 +279,16 @@ static int unchanged(struct pr_expander *x, const struct slot *s,
     return PR_OK;
 }
 
-static int resolve(struct pr_expander *x, uint32_t name, struct pr_err *err)
+int pr_expand_resolve(struct pr_expander *x, uint32_t name, struct pr_err *err)
 {
-    struct slot *s = &x->slots[name];
+    struct pr_slot *s = &x->slots[name];
     const struct pr_setting *set = pr_params_get(x->params, name);
     bool same;
     int rc;
 
     if (s->round == x->round)
         return PR_OK;
-    if (s->busy || x->depth == MAX_CHAIN) {
+    if (s->busy || x->depth == PR_EXPAND_MAX_CHAIN) {
         pr_fail(err, PR_E_CONF, "",
                 s->busy ? "'${%s}' refers to itself"
                         : "'${%s}' is at the end of a chain of 500 names",
@@ -582,7 +317,7 @@ int pr_expand(struct pr_expander *x, const struct pr_params *params,
     if (err)
         err->where[0] = '\0';
     for (uint32_t i = 0; i < params->count; i++) {
-        int rc = resolve(x, params->order[i], err);
+        int rc = pr_expand_resolve(x, params->order[i], err);
         if (rc)
             return rc;
         pr_arena_reset(x->scratch);
@@ -600,7 +335,7 @@ const struct pr_value *pr_expanded(const struct pr_expander *x, uint32_t name)
 const char *pr_expanded_json(struct pr_expander *x, uint32_t name,
                              size_t *ret_len)
 {
-    struct slot *s = &x->slots[name];
+    struct pr_slot *s = &x->slots[name];
 
     if (s->json_version != s->version) {
         const char *text = pr_names_text(x->names, name);

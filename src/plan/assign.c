@@ -1,6 +1,7 @@
 /* What the command line says of parameters: -P, -V, -E, --set-file, hydra. */
 #include "base/file.h"
 #include "base/json.h"
+#include "conf/literal.h"
 #include "conf/override.h"
 #include "plan/spec.h"
 
@@ -63,32 +64,23 @@ static int read_json(struct pr_plan *p, const char *text, size_t len,
     return pr_json_read(&in, p->scope.arena, ret, NULL, err);
 }
 
-/* Text that was surely meant as JSON: an opening bracket or quote. */
-static bool meant_as_json(const char *s, size_t len)
-{
-    return len && strchr("[{\"'", *s);
-}
-
 /* A value that is not JSON is taken as text; a warning when it looks like a
  * slip. */
 static int read_value(struct pr_plan *p, const struct assignment *as,
                       struct pr_value *ret, struct pr_err *err)
 {
-    const char *copy;
-    int rc = read_json(p, as->value, as->value_len, as->origin, ret, err);
+    const char *name = pr_arena_copy(p->scope.arena, as->name, as->name_len);
+    struct pr_err slip;
+    int rc = name ? pr_literal_read(name, as->value, as->value_len,
+                                    p->scope.arena, ret, &slip, err)
+                  : pr_fail_nomem(err);
 
-    if (rc != PR_E_FORMAT)
+    if (rc || !slip.code)
         return rc;
-    copy = pr_arena_copy(p->scope.arena, as->value, as->value_len);
-    if (!copy)
-        return pr_fail_nomem(err);
-    *ret = pr_strn(copy, as->value_len);
-    if (meant_as_json(as->value, as->value_len) &&
-        !pr_warn(&p->scope.warnings, as->origin,
+    if (!pr_warn(&p->scope.warnings, as->origin,
                  "quote text and lists for the shell: -P name='\"text\"', "
                  "-V name='[1, 2]'",
-                 "%s; taken as the text '%.60s'", err ? err->msg : "not JSON",
-                 copy))
+                 "%s; taken as the text '%.60s'", slip.msg, ret->s))
         return pr_fail_nomem(err);
     return PR_OK;
 }
@@ -121,11 +113,10 @@ int pr_plan_param(struct pr_plan *p, const char *assignment, struct pr_err *err)
 {
     struct assignment as;
     struct pr_value v;
-    struct pr_err inner = {0};
     int rc = split(p, "-P", assignment, &as, err);
 
-    if (!rc && (rc = read_value(p, &as, &v, &inner)) && err)
-        *err = inner;
+    if (!rc)
+        rc = read_value(p, &as, &v, err);
     if (rc)
         return rc;
     return push_param(p, PR_OVERRIDE_FORCE, as.name, as.name_len, &v, as.origin,

@@ -96,18 +96,19 @@ static bool is_section(const char *key)
     return *s != NULL;
 }
 
-/* Flat dotted names, or sections of our own tables. */
+/* A section of our own tables, or nothing but dotted names. */
 static bool like_prony(const struct pr_value *root)
 {
     if (root->kind != PR_MAP || !root->len)
         return false;
     if (pr_get(root, "experiments"))
         return true;
-    for (uint32_t i = 0; i < root->len; i++) {
-        const char *key = root->members[i].key;
-        if (!strchr(key, '.') && !is_section(key))
+    for (uint32_t i = 0; i < root->len; i++)
+        if (is_section(root->members[i].key))
+            return true;
+    for (uint32_t i = 0; i < root->len; i++)
+        if (!strchr(root->members[i].key, '.'))
             return false;
-    }
     return true;
 }
 

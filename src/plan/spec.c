@@ -4,8 +4,8 @@
  */
 #include "plan/spec.h"
 
-#include "base/json.h"
 #include "base/mem.h"
+#include "conf/literal.h"
 #include "conf/override.h"
 #include "plan/source.h"
 
@@ -67,6 +67,11 @@ static int add_source(struct pr_plan *p, const char *path,
     rc = pr_source_read(copy, p->scope.arena, &src, err);
     if (!rc)
         rc = pr_source_fragments(&p->scope, &src, origin, &frags, &n, err);
+    if (!rc && n > 1 && origin == PR_FROM_CONFIG) {
+        pr_fail(err, PR_E_CONF, copy,
+                "has %zu groups of experiments, --config lays one over all", n);
+        rc = pr_hint(err, "give it as a target, without --config");
+    }
     for (size_t i = 0; i < n && !rc; i++) {
         struct pr_fragment *grown =
             pr_arena_grow(p->scope.arena, *list, *count, cap, sizeof **list);
@@ -168,30 +173,35 @@ static int lay_defaults(struct pr_plan *p, struct pr_params *params,
     return PR_OK;
 }
 
+/* Variables of ours that are no parameters. */
+static bool is_reserved(const char *env)
+{
+    static const char *const names[] = {"PRONY_DATA", "PRONY_SHARE",
+                                        "PRONY_EXPERIMENT"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(env, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static int lay_env(struct pr_plan *p, struct pr_params *params, uint32_t name,
                    struct pr_err *err)
 {
-    const char *text = pr_names_text(p->scope.names, name);
+    const char *text = pr_names_text(p->scope.names, name), *value;
     struct pr_origin at = {PR_FROM_ENVIRONMENT, NULL, 0, 0};
-    struct pr_json_in in = {0};
     struct pr_setting *set;
     struct pr_value v;
     char env[160];
     int rc;
 
-    if (!pr_opt_env_name(text, env) || !(in.text = getenv(env)))
+    if (!pr_opt_env_name(text, env) || is_reserved(env) ||
+        !(value = getenv(env)))
         return PR_OK;
-    in.len = strlen(in.text);
-    in.name = env;
-    rc = pr_json_read(&in, p->scope.arena, &v, NULL, NULL);
-    if (rc == PR_E_NOMEM)
-        return pr_fail_nomem(err);
-    if (rc) {
-        const char *copy = pr_arena_copy(p->scope.arena, in.text, in.len);
-        if (!copy)
-            return pr_fail_nomem(err);
-        v = pr_strn(copy, in.len);
-    }
+    rc = pr_literal_read(text, value, strlen(value), p->scope.arena, &v, NULL,
+                         err);
+    if (rc)
+        return rc;
     at.name = pr_arena_str(p->scope.arena, env);
     set = pr_setting_new(p->scope.arena, p->scope.names, text, strlen(text), &v,
                          &at);
@@ -409,6 +419,8 @@ int pr_plan_build(struct pr_plan *p, struct pr_err *err)
     }
     if (!rc)
         rc = settle(p, err);
+    if (!rc)
+        rc = pr_plan_check_size(p, err);
     p->built = rc == PR_OK;
     return rc;
 }

@@ -36,6 +36,10 @@ struct pr_plan {
 /* What a parameter is on this machine when nobody sets it. */
 struct pr_value pr_plan_default(const char *name, const struct pr_opt *opt);
 
+/* Refuses a product of variables that nobody can mean. */
+int pr_plan_check_size(const struct pr_plan *p,
+                       struct pr_err *err) PR_MUST_CHECK;
+
 /* Refuses names that a section with a table does not have; in a peer's file
  * it warns of them. */
 int pr_plan_check_names(struct pr_plan *p, struct pr_err *err) PR_MUST_CHECK;

@@ -12,6 +12,9 @@
 
 #define CAPTURE "${__condition."
 
+/* A year has 31 million seconds: more is a slip. */
+enum { MAX_EXPERIMENTS = 1000000000 };
+
 struct pr_walk {
     struct pr_plan *plan;
     bool expand; /* false: only count */
@@ -440,18 +443,33 @@ static bool simple(const struct pr_plan *p)
     return !p->opts.only;
 }
 
-/* Without extensions the number is a product. */
-static uint64_t product(const struct pr_plan *p)
+/* Without extensions the number is a product. False: it is beyond counting. */
+static bool product(const struct pr_plan *p, uint64_t *ret)
 {
     uint64_t all = 0;
+    bool over = false;
 
     for (size_t i = 0; i < p->group_count; i++) {
         uint64_t n = 1;
         for (size_t v = 0; v < p->groups[i].var_count; v++)
-            n *= p->groups[i].vars[v].values.count;
-        all += n;
+            over |= __builtin_mul_overflow(n, p->groups[i].vars[v].values.count,
+                                           &n);
+        over |= __builtin_add_overflow(all, n, &all);
     }
-    return all * p->opts.repeat;
+    over |= __builtin_mul_overflow(all, p->opts.repeat, ret);
+    return !over;
+}
+
+int pr_plan_check_size(const struct pr_plan *p, struct pr_err *err)
+{
+    uint64_t n;
+
+    if (product(p, &n) && n <= MAX_EXPERIMENTS)
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, "",
+            "the plan has more than a thousand million experiments");
+    return pr_hint(err, "the product of all variables is run; give some of "
+                        "them fewer values");
 }
 
 /* With opts.only set the names must be known, and so everything computed. */
@@ -463,7 +481,7 @@ int pr_plan_count(struct pr_plan *p, uint64_t *ret, struct pr_err *err)
     int rc;
 
     if (simple(p)) {
-        *ret = product(p);
+        (void)product(p, ret); /* not too large: it was built */
         return PR_OK;
     }
     w = pr_walk_new(p);

@@ -16,8 +16,15 @@ def result_of(directory, index=0):
         return json.load(f)
 
 
-def wait_started(directory, marker):
-    return wait_until(lambda: processes_with(marker), 10)
+def log_of(directory):
+    """What the first experiment has written so far."""
+    try:
+        folder = os.path.join(directory, "experiments")
+        name = sorted(os.listdir(folder))[0]
+        with open(os.path.join(folder, name, "log.txt")) as f:
+            return f.read()
+    except (OSError, IndexError):
+        return ""
 
 
 def ctrl_c_once(t):
@@ -50,9 +57,10 @@ def ctrl_c_twice(t):
     d = t.path("twice")
     mark = "prony-int-%d-b" % os.getpid()
     p = start(["run", "-o", d, "-P", "exp.grace=60", "-P",
-               'exp.command=["sh", "-c", "trap \'\' TERM; while :; do sleep '
-               '0.05; done", "%s"]' % mark], env=dict(os.environ, M=mark))
-    t.check(wait_until(lambda: len(processes_with(mark)) >= 2, 10), "start")
+               'exp.command=["sh", "-c", "trap \'\' TERM; echo ready; while :;'
+               ' do sleep 0.05; done", "%s"]' % mark],
+              env=dict(os.environ, M=mark))
+    t.check(wait_until(lambda: "ready" in log_of(d), 10), "start")
     p.send_signal(signal.SIGINT)
     time.sleep(0.3)
     t.check(p.poll() is None, "one SIGINT ended a child that ignores SIGTERM")

@@ -222,19 +222,21 @@ static void captures(void **state)
 /* DLBS's answers; TypeErrors are matches on text with us. */
 static void as_dlbs_answers(void **state)
 {
-    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 16);
     const char *peers = getenv("PRONY_PEERS");
-    const char *path = pr_arena_printf(a, "%s/dlbs/golden/match_vectors.json",
-                                       peers ? peers : "../shared/peers");
     const char *text;
     struct pr_value doc;
     size_t len, compared = 0;
+    char path[4096];
 
     (void)state;
-    if (pr_file_read(path, 1 << 20, a, &text, &len, NULL)) {
+    snprintf(path, sizeof path, "%s/dlbs/golden/match_vectors.json",
+             peers ? peers : "../shared/peers");
+    if (access(path, R_OK) < 0) { /* skip() jumps: nothing to free yet */
         print_message("SKIP: no %s; set PRONY_PEERS\n", path);
         skip();
     }
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 16);
+    assert_int_equal(pr_file_read(path, 1 << 20, a, &text, &len, NULL), PR_OK);
     doc = json(a, text);
     const struct pr_value *vectors = pr_get(&doc, "vectors");
     const char *dict = json_text(a, pr_get(&doc, "dictionary"));

@@ -290,16 +290,19 @@ static void a_large_product_is_cheap(void **state)
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     for (int i = 0; i < 6; i++)
         args[i] = pr_arena_printf(a, "-V %c%s", 'a' + i, list.data + 4);
+    /* more than anybody can mean, and more than 64 bits */
+    assert_int_equal(make_plan(&bare, args, &p, NULL), PR_E_CONF);
+    args[3] = NULL;
     assert_int_equal(make_plan(&bare, args, &p, NULL), PR_OK);
     assert_int_equal(pr_plan_count(p, &n, NULL), PR_OK);
-    assert_true(n == 1000000000000000000u);
+    assert_true(n == 1000000000u);
     w = pr_walk_new(p);
     for (int i = 0; i < 2500; i++)
         assert_int_equal(pr_walk_next(w, &e, NULL), 1);
     assert_int_equal(
-        pr_expanded(e.values, pr_names_find(pr_plan_names(p), "e", 1))->i, 2);
+        pr_expanded(e.values, pr_names_find(pr_plan_names(p), "b", 1))->i, 2);
     assert_int_equal(
-        pr_expanded(e.values, pr_names_find(pr_plan_names(p), "f", 1))->i, 499);
+        pr_expanded(e.values, pr_names_find(pr_plan_names(p), "c", 1))->i, 499);
     pr_walk_free(w);
     pr_plan_free(p);
 }
