@@ -28,6 +28,7 @@ static const char *alias(const char *name)
     static const char *const names[][2] = {
         {"discard-default-config", "no-defaults"},
         {"colour", "color"},
+        {"colors", "color"},
         {"plan", "output"},
     };
 
@@ -87,44 +88,71 @@ static int unknown(const struct cli *c, const char *given, bool many,
     return pr_hint(err, "'prony %s --help' lists the options", c->verb->name);
 }
 
-static bool one_of(const char *choices, const char *value)
+/* The choice as the table spells it; NULL: none of them. In the arena. */
+static const char *choice(struct cli *c, const char *choices, const char *value)
 {
     size_t n = strlen(value);
 
     for (const char *p = choices;; p++) {
         size_t len = strcspn(p, "|");
         if (len == n && strncasecmp(p, value, n) == 0)
-            return true;
+            return pr_arena_copy(c->arena, p, len);
         p += len;
         if (!*p)
-            return false;
+            return NULL;
     }
 }
 
-static int push(struct cli *c, const struct option *o, const char *value,
-                bool off, struct pr_err *err)
+static int no_choice(const struct option *o, const char *value,
+                     struct pr_err *err)
 {
-    struct arg *args;
+    char choices[128] = "";
+    size_t n = 0;
 
-    if (*o->choices && !one_of(o->choices, value)) {
-        char choices[128] = "";
-        size_t n = 0;
-
-        for (const char *p = o->choices; *p && n + 3 < sizeof choices; p++) {
-            choices[n++] = *p == '|' ? ',' : *p;
-            if (*p == '|')
-                choices[n++] = ' ';
-            choices[n] = '\0';
-        }
-        return pr_fail(err, PR_E_USAGE, "", "--%s wants one of %s, got '%s'",
-                       o->name, choices, value);
+    for (const char *p = o->choices; *p && n + 3 < sizeof choices; p++) {
+        choices[n++] = *p == '|' ? ',' : *p;
+        if (*p == '|')
+            choices[n++] = ' ';
+        choices[n] = '\0';
     }
-    args = pr_arena_grow(c->arena, c->args, c->arg_count, &c->arg_cap,
-                         sizeof *args);
+    return pr_fail(err, PR_E_USAGE, "", "--%s wants one of %s, got '%s'",
+                   o->name, choices, value);
+}
+
+static int push(struct cli *c, enum arg_id id, const char *value, bool off,
+                struct pr_err *err)
+{
+    struct arg *args = pr_arena_grow(c->arena, c->args, c->arg_count,
+                                     &c->arg_cap, sizeof *args);
+
     if (!args)
         return pr_fail_nomem(err);
     c->args = args;
-    args[c->arg_count++] = (struct arg){o->id, value, off};
+    args[c->arg_count++] = (struct arg){id, value, off};
+    return PR_OK;
+}
+
+static int push_option(struct cli *c, const struct option *o, const char *value,
+                       bool off, struct pr_err *err)
+{
+    if (*o->choices) {
+        const char *known = choice(c, o->choices, value);
+        if (!known)
+            return no_choice(o, value, err);
+        value = known;
+    }
+    return push(c, o->id, value, off, err);
+}
+
+/* --no-NAME of an option with a value: as if it had not been given. */
+static int forget(struct cli *c, enum arg_id id)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < c->arg_count; i++)
+        if (c->args[i].id != id)
+            c->args[kept++] = c->args[i];
+    c->arg_count = kept;
     return PR_OK;
 }
 
@@ -137,17 +165,17 @@ static int push_rest(struct cli *c, const char *word, struct pr_err *err)
         return pr_fail_nomem(err);
     c->rest = rest;
     rest[c->rest_count++] = word;
-    return PR_OK;
+    return push(c, A_COUNT, word, false, err); /* its place counts, too */
 }
 
 /* The words after an option that takes many. */
 static int take_many(struct cli *c, const struct option *o, int argc,
                      char **argv, int *i, struct pr_err *err)
 {
-    int rc = push(c, o, "", false, err);
+    int rc = push_option(c, o, "", false, err);
 
     while (!rc && *i + 1 < argc && argv[*i + 1][0] != '-')
-        rc = push(c, o, argv[++*i], false, err);
+        rc = push_option(c, o, argv[++*i], false, err);
     return rc;
 }
 
@@ -163,7 +191,7 @@ static int take_value(struct cli *c, const struct option *o, const char *value,
         }
         value = argv[++*i];
     }
-    return push(c, o, value, false, err);
+    return push_option(c, o, value, false, err);
 }
 
 /* --name, --name=value, --no-name, with '_' for '-'. */
@@ -183,18 +211,23 @@ static int take_long(struct cli *c, int argc, char **argv, int *i,
     for (char *p = name; *p; p++)
         if (*p == '_')
             *p = '-';
-    o = by_name(c, alias(name), &many);
+    o = by_name(c, name, &many);
+    if (!o && !many)
+        o = by_name(c, alias(name), &many);
     if (!o && !many && strncmp(name, "no-", 3) == 0) {
-        o = by_name(c, name + 3, &many);
-        off = o && o->kind == ARG_FLAG;
-        o = off ? o : NULL;
+        o = by_name(c, alias(name + 3), &many);
+        if (o && o->id == A_COLOR)
+            return push_option(c, o, "never", false, err);
+        if (o && o->kind != ARG_FLAG)
+            return forget(c, o->id);
+        off = o != NULL;
     }
     if (!o)
         return unknown(c, argv[*i], many, err);
     if (o->kind == ARG_FLAG && equals)
         return pr_fail(err, PR_E_USAGE, "", "--%s takes no value", o->name);
     if (o->kind == ARG_FLAG)
-        return push(c, o, "", off, err);
+        return push_option(c, o, "", off, err);
     if (o->kind == ARG_MANY && !equals)
         return take_many(c, o, argc, argv, i, err);
     return take_value(c, o, equals ? equals + 1 : NULL, argc, argv, i, err);
@@ -211,7 +244,7 @@ static int take_short(struct cli *c, int argc, char **argv, int *i,
         if (!o)
             return unknown(c, argv[*i], false, err);
         if (o->kind == ARG_FLAG) {
-            rc = push(c, o, "", false, err);
+            rc = push_option(c, o, "", false, err);
             if (rc)
                 return rc;
             continue;

@@ -107,6 +107,9 @@ void say_warning(const char *where, const char *text, const char *remedy);
 int answer(const char *data, size_t len, struct pr_err *err) PR_MUST_CHECK;
 int answer_buf(const struct pr_buf *b, struct pr_err *err) PR_MUST_CHECK;
 
+/* Whether anything was answered yet. */
+bool has_answered(void);
+
 /* Whether stdout may be coloured, and its width (0: not a terminal). */
 bool stdout_colour(const struct cli *c);
 unsigned stdout_width(void);

@@ -1,13 +1,15 @@
 /* `prony demo`: the bundled sweep, from plan to report. */
 #include "base/clock.h"
-#include "cli/targets.h"
+#include "cli/cli.h"
+
+#include <string.h>
 
 int cmd_demo(struct cli *c, struct pr_err *err)
 {
     const char *target = "demo";
     const char *dir = arg_get(c, A_DEMO_DIR);
-    struct arg out = {.id = A_DIR};
     struct cli run = *c;
+    struct arg *args;
     char time[32];
     int rc;
 
@@ -16,12 +18,17 @@ int cmd_demo(struct cli *c, struct pr_err *err)
                               pr_time_name(time, pr_wall_clock_ns()));
     if (!dir)
         return pr_fail_nomem(err);
-    out.value = dir;
+    args = PR_ARENA_ARRAY(c->arena, struct arg, c->arg_count + 1);
+    if (!args)
+        return pr_fail_nomem(err);
+    if (c->arg_count)
+        memcpy(args, c->args, c->arg_count * sizeof *args);
+    args[c->arg_count] = (struct arg){.id = A_DIR, .value = dir};
     run.verb = verb_find("run");
     run.rest = &target;
     run.rest_count = 1;
-    run.args = &out;
-    run.arg_count = 1;
+    run.args = args;
+    run.arg_count = c->arg_count + 1;
     say(SAY_INFO,
         "A sweep: three checksum programs, three sizes, nine "
         "experiments. The same as:\n  prony run demo -o %s\n\n",

@@ -4,41 +4,21 @@
 #include "conf/share.h"
 #include "plan/explain.h"
 #include "plan/plan_json.h"
+#include "present/screen.h"
 
 #include <string.h>
 
 enum { MAX_ROWS = 200 };
 
-static int to_stdout(void *ctx, const char *data, size_t len,
-                     struct pr_err *err)
-{
-    (void)ctx;
-    return answer(data, len, err);
-}
-
-static int to_file(void *ctx, const char *data, size_t len, struct pr_err *err)
-{
-    return pr_file_put(ctx, data, len, err);
-}
-
 static int write_file(struct pr_plan *p, const char *path, bool full,
                       struct pr_err *err)
 {
-    struct pr_new_file f;
     uint64_t n = 0;
-    int rc = pr_file_create(path, &f, err);
+    int rc = pr_plan_write_file(p, path, full, &n, err);
 
-    if (rc)
-        return rc;
-    rc = pr_plan_write(p, full, to_file, &f, &n, err);
-    if (rc) {
-        pr_file_discard(&f);
-        return rc;
-    }
-    rc = pr_file_commit(&f, err);
     if (!rc)
-        say(SAY_INFO, "%llu experiments planned in %s\n", (unsigned long long)n,
-            path);
+        say(SAY_INFO, "%llu experiment%s planned in %s\n",
+            (unsigned long long)n, n == 1 ? "" : "s", path);
     return rc;
 }
 
@@ -58,22 +38,6 @@ static int print_config(struct pr_plan *p, struct pr_err *err)
     return answer_buf(&text, err);
 }
 
-static int print_table(struct cli *c, struct pr_plan *p, struct pr_err *err)
-{
-    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
-    struct plan_cost cost;
-    int rc = plan_table(c, p, MAX_ROWS, &text, err);
-
-    if (!rc)
-        rc = plan_cost(p, &cost, err);
-    if (rc)
-        return rc;
-    if (text.len)
-        pr_buf_char(&text, '\n');
-    plan_cost_text(&cost, &text);
-    return answer_buf(&text, err);
-}
-
 /* The first comment of a bundled file says what it is. */
 static int list_one(void *ctx, const char *name, const char *path)
 {
@@ -87,7 +51,9 @@ static int list_one(void *ctx, const char *name, const char *path)
     if (pr_file_read(path, 1 << 20, a, &text, &len, NULL) || text[0] != '#')
         text = "# ";
     text += strspn(text, "# ");
-    pr_buf_printf(out, "  %-16s %.*s\n", name, (int)strcspn(text, "\n"), text);
+    pr_buf_printf(out, "  %-16s ", name);
+    pr_screen_clean(out, text, strcspn(text, "\n"));
+    pr_buf_char(out, '\n');
     return PR_OK;
 }
 
@@ -116,9 +82,8 @@ static int show(struct cli *c, struct pr_plan *p, struct pr_err *err)
         return print_config(p, err);
     if (file)
         return write_file(p, file, full, err);
-    if (format && strcmp(format, "json") == 0)
-        return pr_plan_write(p, full, to_stdout, NULL, NULL, err);
-    return print_table(c, p, err);
+    return plan_show(c, p, format && strcmp(format, "json") == 0, MAX_ROWS,
+                     err);
 }
 
 int cmd_plan(struct cli *c, struct pr_err *err)
@@ -127,7 +92,9 @@ int cmd_plan(struct cli *c, struct pr_err *err)
     int rc;
 
     if (arg_on(c, A_LIST))
-        return list_bundled(err);
+        return c->rest_count
+                   ? pr_fail(err, PR_E_USAGE, "", "--list takes no target")
+                   : list_bundled(err);
     rc = plan_from_args(c, &p, err);
     if (rc)
         return rc;

@@ -2,8 +2,8 @@
 #include "base/clock.h"
 #include "cli/report.h"
 #include "cli/targets.h"
-#include "plan/source.h"
 #include "present/screen.h"
+#include "record/plan_file.h"
 #include "run/run.h"
 #include "run/session.h"
 
@@ -14,12 +14,17 @@
 
 enum { MAX_ROWS = 40 };
 
-/* "runs/NAME.TIME", NAME from the first target. */
-static const char *default_dir(struct cli *c)
+static bool wants_json(const struct cli *c)
 {
-    char time[32];
-    const char *name = "run";
-    const char *slash, *dot;
+    const char *format = arg_get(c, A_RUN_FORMAT);
+
+    return format && strcmp(format, "json") == 0;
+}
+
+/* The part of a target's name that says what it is. */
+static const char *stem(struct cli *c, size_t *ret_len)
+{
+    const char *name = "run", *slash, *dot;
 
     for (size_t i = 0; i < c->rest_count; i++) {
         if (strchr(c->rest[i], '='))
@@ -29,149 +34,190 @@ static const char *default_dir(struct cli *c)
         break;
     }
     dot = strchr(name, '.');
-    return pr_arena_printf(
-        c->arena, "runs/%.*s.%s",
-        (int)(dot && dot > name ? dot - name : (long)strlen(name)), name,
-        pr_time_name(time, pr_wall_clock_ns()));
+    *ret_len = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    return name;
 }
 
-/* A finished plan given as the only target is run as it stands. */
-static const char *plan_target(struct cli *c)
+/* "runs/NAME.TIME", with a number when there is one of this second. */
+static const char *default_dir(struct cli *c)
 {
-    struct pr_source src;
+    char time[32];
+    size_t len;
+    const char *name = stem(c, &len), *path;
+    const char *base = pr_arena_printf(c->arena, "runs/%.*s.%s", (int)len, name,
+                                       pr_time_name(time, pr_wall_clock_ns()));
 
-    if (c->rest_count != 1 || strchr(c->rest[0], '='))
+    path = base;
+    for (int i = 2; path && access(path, F_OK) == 0 && i < 1000; i++)
+        path = pr_arena_printf(c->arena, "%s.%d", base, i);
+    return path;
+}
+
+/* A finished plan, by --plan or as the only target, is run as it stands. */
+static const char *finished_plan(struct cli *c)
+{
+    const char *file = arg_get(c, A_PLAN_IN);
+    struct pr_plan_file plan;
+
+    if (file)
+        return file;
+    if (c->rest_count != 1 || strchr(c->rest[0], '=') ||
+        pr_plan_file_open(c->rest[0], &plan, NULL))
         return NULL;
-    if (access(c->rest[0], R_OK) < 0 ||
-        pr_source_read(c->rest[0], c->arena, &src, NULL) ||
-        src.kind != PR_SOURCE_PLAN)
-        return NULL;
+    pr_plan_file_close(&plan);
     return c->rest[0];
 }
 
-static int new_dir(struct cli *c, struct pr_rundir *d, struct pr_err *err)
+/* What is in a plan already cannot be changed any more. */
+static int refuse_changes(const struct cli *c, const char *what,
+                          struct pr_err *err)
 {
-    const char *path = arg_get(c, A_DIR), *plan_file = plan_target(c);
-    struct pr_plan *p = NULL;
-    int rc = PR_OK;
+    static const enum arg_id ids[] = {A_PARAM,  A_VARIABLE, A_EXTENSION,
+                                      A_CONFIG, A_SET_FILE, A_NO_DEFAULTS,
+                                      A_NAME,   A_REPEAT,   A_TIMEOUT};
 
-    if (!path)
-        path = default_dir(c);
-    if (!path)
-        return pr_fail_nomem(err);
-    if (plan_file)
-        return pr_session_create_from(path, plan_file, d, err);
-    rc = plan_from_args(c, &p, err);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (arg_get(c, ids[i]))
+            return pr_fail(err, PR_E_USAGE, "", "%s and takes no --%s", what,
+                           option_at(ids[i])->name);
+    if (c->tail_count)
+        return pr_fail(err, PR_E_USAGE, "", "%s and takes nothing after --",
+                       what);
+    return PR_OK;
+}
+
+static int plan_dir(struct cli *c, const char *path, struct pr_rundir *d,
+                    struct pr_err *err)
+{
+    struct pr_plan *p;
+    int rc = plan_from_args(c, &p, err);
+
     if (rc)
         return rc;
-    rc = plan_check(p, err);
+    rc = pr_plan_check(p, err);
     if (!rc)
         rc = pr_session_create(path, p, d, err);
     pr_plan_free(p);
     return rc;
 }
 
+static int new_dir(struct cli *c, struct pr_rundir *d, struct pr_err *err)
+{
+    const char *path = arg_get(c, A_DIR), *plan_file = finished_plan(c);
+    int rc;
+
+    if (!path)
+        path = default_dir(c);
+    if (!path)
+        return pr_fail_nomem(err);
+    if (!plan_file)
+        return plan_dir(c, path, d, err);
+    rc = refuse_changes(c, "a finished plan is run as it stands", err);
+    return rc ? rc : pr_session_create_from(path, plan_file, d, err);
+}
+
 static int dry_run(struct cli *c, struct pr_err *err)
 {
-    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
-    struct plan_cost cost;
     struct pr_plan *p;
-    int rc = plan_from_args(c, &p, err);
+    int rc;
 
+    if (arg_get(c, A_RESUME) || finished_plan(c))
+        return pr_fail(err, PR_E_USAGE, "",
+                       "--dry-run shows a plan made from targets, not a "
+                       "finished one");
+    rc = plan_from_args(c, &p, err);
     if (rc)
         return rc;
-    rc = plan_table(c, p, MAX_ROWS, &text, err);
-    if (!rc)
-        rc = plan_cost(p, &cost, err);
-    if (!rc) {
-        if (text.len)
-            pr_buf_char(&text, '\n');
-        plan_cost_text(&cost, &text);
-        rc = answer_buf(&text, err);
-    }
+    rc = plan_show(c, p, wants_json(c), MAX_ROWS, err);
     pr_plan_free(p);
     return rc;
 }
 
-/* A line about one experiment above the live line, made harmless. */
-static void tell(struct pr_live *live, const struct pr_event *e,
-                 const char *more)
-{
-    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
+struct watcher {
+    struct pr_live *live;
+    const struct pr_rundir *dir;
+};
 
-    if (say_level() < SAY_INFO)
-        return;
+/* A line about one experiment above the live line, made harmless. */
+static void tell(const struct watcher *w, const struct pr_event *e)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(8192);
+
     pr_buf_printf(&text, "%s: %s: ", e->id, pr_status_word(e->status));
     pr_screen_clean(&text, e->reason, strlen(e->reason));
-    pr_buf_str(&text, more);
+    if (e->kind == PR_EVENT_EXPERIMENT_RETRY)
+        pr_buf_str(&text, "; trying again");
+    else
+        pr_buf_printf(&text, "; its log: %s/experiments/%s/log.txt",
+                      w->dir->path, e->id);
     if (pr_buf_ok(&text))
-        pr_live_message(live, text.data);
+        pr_live_message(w->live, text.data);
 }
 
 static void watch(void *ctx, const struct pr_event *e)
 {
-    struct pr_live *live = ctx;
+    const struct watcher *w = ctx;
 
     if (!e) {
-        pr_live_tick(live);
+        pr_live_tick(w->live);
         return;
     }
-    pr_live_update(live, e->done, e->total, e->failed, e->id, NULL);
-    if (e->kind == PR_EVENT_EXPERIMENT_RETRY)
-        tell(live, e, "; trying again");
-    else if (e->kind == PR_EVENT_EXPERIMENT_END && e->status != PR_STATUS_OK &&
-             e->status != PR_STATUS_SKIPPED)
-        tell(live, e, "");
+    pr_live_update(w->live, e->done, e->total, e->failed, e->id, NULL);
+    if (say_level() < SAY_INFO)
+        return;
+    if (e->kind == PR_EVENT_INTERRUPT)
+        pr_live_message(w->live, "stopping; once more stops at once");
+    else if (e->kind == PR_EVENT_EXPERIMENT_RETRY ||
+             (e->kind == PR_EVENT_EXPERIMENT_END && e->status != PR_STATUS_OK &&
+              e->status != PR_STATUS_SKIPPED))
+        tell(w, e);
 }
 
 static int print_results(struct cli *c, const struct pr_rundir *d,
                          struct pr_err *err)
 {
-    const char *format = arg_get(c, A_RUN_FORMAT);
-
-    if (format && strcmp(format, "json") == 0)
-        return report_run_json(d->path, err);
-    return report_table(c, d->path, "text", MAX_ROWS, err);
+    return wants_json(c) ? report_run_json(d->path, err)
+                         : report_table(c, d->path, "text", MAX_ROWS, err);
 }
 
-static void say_end(const struct pr_rundir *d, const struct pr_run_summary *sum,
-                    int rc)
+static void say_end(const struct pr_rundir *d, const struct pr_run_summary *sum)
 {
-    uint64_t left = sum->total;
+    uint64_t finished = 0;
 
     for (int i = 0; i < PR_STATUS_COUNT; i++)
         if (i != PR_STATUS_INTERRUPTED)
-            left -= sum->by_status[i] < left ? sum->by_status[i] : left;
+            finished += sum->by_status[i];
+    if (sum->total && sum->earlier == sum->total)
+        say(SAY_INFO, "all of it was done before, nothing was run\n");
     say(SAY_INFO, "results: %s\n", d->path);
-    if (left && (rc == PR_E_INTR || rc == PR_E_IO || rc == PR_OK ||
-                 rc == PR_E_JOB || rc == PR_E_PARTIAL))
+    if (finished < sum->total)
         say(SAY_INFO,
-            "%llu of %llu experiments are left; go on with: prony "
-            "run --resume %s\n",
-            (unsigned long long)left, (unsigned long long)sum->total, d->path);
+            "%llu of %llu experiments are left; go on with: prony run "
+            "--resume %s\n",
+            (unsigned long long)(sum->total - finished),
+            (unsigned long long)sum->total, d->path);
 }
 
-static int go(struct cli *c, struct pr_rundir *d, struct pr_err *err)
+static int go(struct cli *c, struct pr_rundir *d, long retry,
+              struct pr_err *err)
 {
-    struct pr_run_opts opts = {
-        .dir = d, .fail_fast = arg_on(c, A_FAIL_FAST), .watch = watch};
+    struct watcher w = {live_new(c), d};
+    struct pr_run_opts opts = {.dir = d,
+                               .fail_fast = arg_on(c, A_FAIL_FAST),
+                               .retry = (int)retry,
+                               .watch = watch,
+                               .watch_ctx = &w};
     struct pr_run_summary sum;
     struct pr_err shown = {0};
-    long retry;
-    int rc = arg_number(c, A_RETRY, 0, -1, &retry, err);
+    int rc = pr_run(&opts, &sum, err);
 
-    if (rc)
-        return rc;
-    opts.retry = (int)retry;
-    opts.watch_ctx = live_new(c);
-    rc = pr_run(&opts, &sum, err);
     c->signo = sum.signo;
-    pr_live_free(opts.watch_ctx);
-    if (sum.total && print_results(c, d, &shown) && !rc) {
+    pr_live_free(w.live);
+    if (print_results(c, d, &shown) && !rc) {
         *err = shown;
         rc = shown.code;
     }
-    say_end(d, &sum, rc);
+    say_end(d, &sum);
     return rc;
 }
 
@@ -188,23 +234,35 @@ static void set_data_root(const struct cli *c)
         setenv("PRONY_DATA", dir, 1);
 }
 
+static int resume_dir(struct cli *c, const char *path, struct pr_rundir *d,
+                      struct pr_err *err)
+{
+    int rc;
+
+    if (c->rest_count || arg_get(c, A_DIR) || arg_get(c, A_PLAN_IN))
+        return pr_fail(err, PR_E_USAGE, "",
+                       "--resume goes on with the plan of its directory and "
+                       "takes no target, --plan or -o");
+    rc = refuse_changes(c, "--resume runs the plan as it stands", err);
+    return rc ? rc : pr_rundir_resume(path, d, err);
+}
+
 int cmd_run(struct cli *c, struct pr_err *err)
 {
     const char *resume = arg_get(c, A_RESUME);
     struct pr_rundir d;
-    int rc;
+    long retry;
+    int rc = arg_number(c, A_RETRY, 0, -1, &retry, err);
 
-    if (resume && (c->rest_count || arg_get(c, A_DIR)))
-        return pr_fail(err, PR_E_USAGE, "",
-                       "--resume goes on with the plan of its directory and "
-                       "takes no target and no -o");
+    if (rc)
+        return rc;
     if (arg_on(c, A_DRY_RUN))
         return dry_run(c, err);
     set_data_root(c);
-    rc = resume ? pr_rundir_resume(resume, &d, err) : new_dir(c, &d, err);
+    rc = resume ? resume_dir(c, resume, &d, err) : new_dir(c, &d, err);
     if (rc)
         return rc;
-    rc = go(c, &d, err);
+    rc = go(c, &d, retry, err);
     pr_rundir_close(&d);
     return rc;
 }

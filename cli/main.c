@@ -1,5 +1,6 @@
 /* The program: finds the verb, reads its options, runs it, tells the verdict.
  */
+#include "base/json_build.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "prony_config.h"
@@ -36,7 +37,7 @@ static const struct verb verbs[] = {
      "  prony run --resume out\n"
      "  prony run sweep.yaml --repeat 3 --timeout 10m --retry 1\n",
      cmd_run},
-    {"report", ON_REPORT, "DIR…", "a table of the results of a run",
+    {"report", ON_REPORT, "DIR", "a table of the results of a run",
      "Reads a run directory, also of a run that was stopped or is still going "
      "on, and prints one row for each experiment: what varies, how it ended, "
      "and its figures.",
@@ -128,6 +129,35 @@ static int add_old_name(struct cli *c, const char *name, struct pr_err *err)
     return extra ? args_read(c, 1, &extra, err) : PR_OK;
 }
 
+static bool wants_json(const struct cli *c)
+{
+    for (size_t i = 0; i < c->arg_count; i++) {
+        enum arg_id id = c->args[i].id;
+        if (id != A_COUNT && strcmp(option_at(id)->name, "format") == 0 &&
+            strcmp(c->args[i].value, "json") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Who asked for JSON gets a document also when there is nothing to show. */
+static void answer_error(const struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
+    struct pr_jb jb;
+
+    pr_jb_init(&jb, &text, 2);
+    pr_jb_obj(&jb, NULL);
+    pr_jb_str(&jb, "schema", "prony.error/1");
+    pr_jb_str(&jb, "error", err->msg);
+    pr_jb_str(&jb, "where", err->where);
+    pr_jb_str(&jb, "hint", err->hint);
+    pr_jb_int(&jb, "exit_status", pr_code_exit_status(err->code));
+    pr_jb_end(&jb);
+    pr_buf_char(&text, '\n');
+    (void)!answer_buf(&text, NULL);
+}
+
 /* The signal that ended a run, for the exit status a shell expects. */
 static int stopped_by;
 
@@ -148,8 +178,14 @@ static int run_verb(const struct verb *v, const char *name, int argc,
     set_level(&c);
     if (arg_on(&c, A_HELP))
         return print_help(v, err);
-    rc = v->run(&c, err);
+    if (!*v->takes && c.rest_count)
+        rc = pr_fail(err, PR_E_USAGE, "", "%s takes no '%s'", v->name,
+                     c.rest[0]);
+    else
+        rc = v->run(&c, err);
     stopped_by = c.signo;
+    if (rc && !has_answered() && wants_json(&c))
+        answer_error(err);
     return rc;
 }
 
@@ -159,6 +195,26 @@ static int print_version(struct pr_err *err)
 
     pr_buf_printf(&text, "prony %s (%s)\n", PR_VERSION, PR_GIT_REV);
     return answer_buf(&text, err);
+}
+
+/* `prony -q plan …` is `prony plan -q …`: the verb is moved to the front. */
+static void verb_first(int argc, char **argv)
+{
+    static const char *const valued[] = {"--log-level", "--color",
+                                         "--progress"};
+    int i = 1;
+
+    for (; i < argc && argv[i][0] == '-'; i++)
+        for (size_t k = 0; k < sizeof valued / sizeof *valued; k++)
+            if (strcmp(argv[i], valued[k]) == 0 && i + 1 < argc) {
+                i++;
+                break;
+            }
+    if (i == 1 || i == argc)
+        return;
+    char *verb = argv[i];
+    memmove(argv + 2, argv + 1, (size_t)(i - 1) * sizeof *argv);
+    argv[1] = verb;
 }
 
 static int dispatch(int argc, char **argv, struct pr_err *err)
@@ -172,6 +228,7 @@ static int dispatch(int argc, char **argv, struct pr_err *err)
         return print_version(err);
     if (is_hidden_verb(argv[1]))
         return hidden_verb(argv[1], argc - 2, argv + 2, err);
+    verb_first(argc, argv);
     v = verb_find(argv[1]);
     return v ? run_verb(v, argv[1], argc - 2, argv + 2, err)
              : unknown_verb(argv[1], err);

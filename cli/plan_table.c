@@ -7,6 +7,17 @@
 
 enum { MAX_NAMES = 10 };
 
+/* A command as a list reads best as words. */
+static void put_words(struct pr_buf *out, const struct pr_value *v)
+{
+    for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++) {
+        pr_buf_str(out, i ? " " : "");
+        pr_text(out, &v->items[i]);
+    }
+    if (v->kind != PR_LIST)
+        pr_text(out, v);
+}
+
 static void set_param(struct pr_table *t, size_t col, struct pr_plan *p,
                       const struct pr_experiment *e, const char *name)
 {
@@ -17,13 +28,14 @@ static void set_param(struct pr_table *t, size_t col, struct pr_plan *p,
 
     if (!v)
         return;
-    /* A command as a list reads best as words. */
-    for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++) {
-        pr_buf_str(&text, i ? " " : "");
-        pr_text(&text, &v->items[i]);
+    put_words(&text, v);
+    if (strcmp(name, "exp.command") == 0) { /* and what stands after -- */
+        id = pr_names_find(pr_plan_names(p), "exp.args", 8);
+        v = id == PR_NO_NAME ? NULL : pr_expanded(e->values, id);
+        pr_buf_str(&text, v && v->len ? " " : "");
+        if (v)
+            put_words(&text, v);
     }
-    if (v->kind != PR_LIST)
-        pr_text(&text, v);
     pr_table_set_strn(t, col, text.data ? text.data : "", text.len);
 }
 
@@ -52,8 +64,8 @@ static int fill(struct pr_table *t, struct pr_plan *p, const char *const *names,
     return rc;
 }
 
-int plan_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
-               struct pr_buf *out, struct pr_err *err)
+static int put_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
+                     struct pr_buf *out, struct pr_err *err)
 {
     struct pr_table_style style = {.width = stdout_width(),
                                    .colour = stdout_colour(c)};
@@ -82,4 +94,31 @@ int plan_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
         pr_buf_printf(out, "… and %llu more\n", (unsigned long long)more);
     pr_table_free(t);
     return rc;
+}
+
+static int to_stdout(void *ctx, const char *data, size_t len,
+                     struct pr_err *err)
+{
+    (void)ctx;
+    return answer(data, len, err);
+}
+
+int plan_show(struct cli *c, struct pr_plan *p, bool json, uint64_t max_rows,
+              struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
+    struct pr_plan_cost cost;
+    int rc;
+
+    if (json)
+        return pr_plan_write(p, arg_on(c, A_FULL), to_stdout, NULL, NULL, err);
+    rc = put_table(c, p, max_rows, &text, err);
+    if (!rc)
+        rc = pr_plan_cost(p, &cost, err);
+    if (rc)
+        return rc;
+    if (text.len)
+        pr_buf_char(&text, '\n');
+    plan_cost_text(&cost, &text);
+    return answer_buf(&text, err);
 }

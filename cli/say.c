@@ -1,6 +1,7 @@
 /* What is said: answers on stdout, the conversation on stderr. */
 #include "base/file.h"
 #include "cli/cli.h"
+#include "present/screen.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,17 +22,17 @@ enum level say_level(void)
     return level;
 }
 
-/* Control characters of a config or log never reach the terminal. */
+/* What configs and logs hold must not steer the terminal: line by line. */
 static void put_safe(const char *text)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 16);
 
-    for (const char *p = text; *p; p++) {
-        unsigned char c = (unsigned char)*p;
-        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
-            pr_buf_printf(&out, "\\x%02x", c);
-        else
-            pr_buf_char(&out, *p);
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        pr_screen_clean(&out, text, n);
+        text += n;
+        if (*text)
+            pr_buf_char(&out, *text++);
     }
     if (out.data)
         (void)pr_write_all(STDERR_FILENO, out.data, out.len);
@@ -65,8 +66,16 @@ void say_warning(const char *where, const char *text, const char *remedy)
         say(SAY_WARNING, "         %s\n", remedy);
 }
 
+static bool answered;
+
+bool has_answered(void)
+{
+    return answered;
+}
+
 int answer(const char *data, size_t len, struct pr_err *err)
 {
+    answered = true;
     if (pr_write_all(STDOUT_FILENO, data, len))
         return PR_OK;
     return pr_fail_errno(err, PR_E_IO, "stdout", "cannot write");

@@ -128,6 +128,7 @@ _prony_options()
         --name \
         --repeat \
         --output \
+        --plan \
         --data \
         --timeout \
         --retry \
@@ -197,6 +198,7 @@ _prony_option()
     'run --name') echo 'any' ;;
     'run --repeat') echo 'any' ;;
     'run --output' | 'run -o') echo 'dir' ;;
+    'run --plan') echo 'file' ;;
     'run --data' | 'run -d') echo 'dir' ;;
     'run --timeout') echo 'any' ;;
     'run --retry') echo 'any' ;;

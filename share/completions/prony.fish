@@ -162,6 +162,7 @@ complete -c prony -n '__prony_verb plan' -l list -d 'list what is bundled and ca
 complete -c prony -n '__prony_verb plan' -l explain -x -a '(__prony_names)' -d 'say who set a parameter, and over what'
 complete -c prony -n '__prony_verb plan' -l output -s o -r -F -d 'write the plan as JSON to a file, to be run later (also --plan)'
 complete -c prony -n '__prony_verb run' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/NAME.TIME)'
+complete -c prony -n '__prony_verb run' -l plan -r -F -d 'run a finished plan as it stands; the same as naming it as the target'
 complete -c prony -n '__prony_verb run' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets; experiments see it as PRONY_DATA'
 complete -c prony -n '__prony_verb run' -l timeout -x -d 'stop an experiment after this time: 90, 1.5s, 2m'
 complete -c prony -n '__prony_verb run' -l retry -x -d 'try a failed experiment N more times; with --resume also those that failed before'

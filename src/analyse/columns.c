@@ -24,7 +24,13 @@ struct finder {
 /* Not worth a column: they differ by their nature. */
 static bool is_noise(const char *name)
 {
-    return strcmp(name, "exp.id") == 0 || strcmp(name, "exp.log_file") == 0;
+    static const char *const names[] = {"exp.id", "exp.log_file", "exp.status",
+                                        "exp.status_msg"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
 }
 
 static int see_param(struct finder *f, const struct pr_member *m,
@@ -89,6 +95,7 @@ static int see_row(struct finder *f, struct pr_columns *c,
     for (uint32_t i = 0; results && results->kind == PR_MAP && i < results->len;
          i++)
         see_metric(c, f->arena, &results->members[i]);
+    c->warned += row->result && pr_get(row->result, "warnings");
     if (status == PR_STATUS_COUNT)
         c->without_result++;
     else
@@ -97,21 +104,30 @@ static int see_row(struct finder *f, struct pr_columns *c,
     return PR_OK;
 }
 
-/* What was meant to vary, and the name of the group. Other parameters that
+static void pick(const struct finder *f, uint32_t name, struct pr_columns *c)
+{
+    const struct seen *s = &f->params[name];
+    const char *text;
+
+    if ((!s->varies && s->times == f->rows) || c->param_count == PR_MAX_COLUMNS)
+        return;
+    text = pr_arena_str(f->arena, pr_names_text(f->names, name));
+    c->params[c->param_count] = text;
+    c->param_count += text != NULL;
+}
+
+/* The name of the group, then what was meant to vary. Other parameters that
  * differ are computed from these. */
 static void pick_params(const struct finder *f, const struct pr_rundata *d,
                         struct pr_columns *c)
 {
-    for (uint32_t i = 0; i < pr_names_count(f->names); i++) {
-        const char *name = pr_names_text(f->names, i);
-        const struct seen *s = &f->params[i];
-        if ((s->varies || s->times != f->rows) &&
-            c->param_count < PR_MAX_COLUMNS &&
-            (pr_rundata_varied(d, name) || strcmp(name, "exp.name") == 0)) {
-            c->params[c->param_count] = pr_arena_str(f->arena, name);
-            c->param_count += c->params[c->param_count] != NULL;
-        }
-    }
+    uint32_t name = pr_names_find(f->names, "exp.name", 8);
+
+    if (name != PR_NO_NAME)
+        pick(f, name, c);
+    for (uint32_t i = 0; i < pr_names_count(f->names); i++)
+        if (i != name && pr_rundata_varied(d, pr_names_text(f->names, i)))
+            pick(f, i, c);
 }
 
 static int see_all(struct finder *f, struct pr_rundata *d, struct pr_columns *c,

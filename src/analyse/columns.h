@@ -20,6 +20,7 @@ struct pr_columns {
     size_t metric_count;
     uint64_t experiments;
     uint64_t by_status[PR_STATUS_COUNT];
+    uint64_t warned; /* results with warnings */
     uint64_t without_result;
     uint64_t unreadable; /* of these: there is a file, but not a result */
 };

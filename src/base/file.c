@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,13 +119,17 @@ bool pr_write_all(int fd, const void *data, size_t len)
     return true;
 }
 
+/* Two writers of one path must not share a temporary file. */
+static atomic_uint serial;
+
 int pr_file_create(const char *path, struct pr_new_file *ret,
                    struct pr_err *err)
 {
     const char *slash = strrchr(path, '/');
     int dir = slash ? (int)(slash - path) + 1 : 0;
-    int n = snprintf(ret->temp, sizeof ret->temp, "%.*s" PR_TEMP_PREFIX "%s",
-                     dir, path, path + dir);
+    int n = snprintf(ret->temp, sizeof ret->temp,
+                     "%.*s" PR_TEMP_PREFIX "%s.%ld.%u", dir, path, path + dir,
+                     (long)getpid(), atomic_fetch_add(&serial, 1));
     struct stat st;
 
     ret->fd = -1;
@@ -135,9 +140,11 @@ int pr_file_create(const char *path, struct pr_new_file *ret,
     /* Nothing may be renamed over a device or a pipe: /dev/stdout. */
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         ret->temp[0] = '\0';
-    ret->fd = *ret->temp ? open(ret->temp,
-                                O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)
-                         : open(path, O_WRONLY | O_CLOEXEC);
+    ret->fd =
+        *ret->temp
+            ? open(ret->temp,
+                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)
+            : open(path, O_WRONLY | O_CLOEXEC);
     if (ret->fd < 0)
         return pr_fail_errno(err, PR_E_IO, path, "cannot create");
     return PR_OK;

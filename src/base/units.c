@@ -1,6 +1,8 @@
 /* Numbers with units, both ways. */
 #include "base/units.h"
 
+#include "base/decimal.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -44,23 +46,44 @@ bool pr_parse_int(const char *s, int64_t *ret)
     return true;
 }
 
+/* A sign, digits with at most one point, an exponent; nothing else. */
+static bool is_decimal(const char *s, size_t n, size_t *ret_digits)
+{
+    const char *end = s + n;
+    size_t digits = 0, points = 0;
+
+    s += s < end && (*s == '+' || *s == '-');
+    for (; s < end && ((*s >= '0' && *s <= '9') || *s == '.'); s++) {
+        points += *s == '.';
+        digits += *s != '.';
+    }
+    *ret_digits = digits;
+    if (s == end || points > 1)
+        return points <= 1;
+    if (*s++ != 'e' && s[-1] != 'E')
+        return false;
+    s += s < end && (*s == '+' || *s == '-');
+    if (s == end)
+        return false;
+    while (s < end && *s >= '0' && *s <= '9')
+        s++;
+    return s == end;
+}
+
 /* Leading number of text; the rest, blanks skipped, to *ret_rest. */
 static bool leading_float(const char *text, double *ret, const char **ret_rest)
 {
     size_t n = strspn(text, "+-0123456789.eE");
-    char number[64];
-    char *end;
+    size_t digits;
 
     /* "1e" of "1exa" would be taken for an exponent: back off to digits. */
     while (n && (text[n - 1] == 'e' || text[n - 1] == 'E'))
         n--;
-    if (!n || n >= sizeof number)
+    if (!is_decimal(text, n, &digits) || !digits)
         return false;
-    memcpy(number, text, n);
-    number[n] = '\0';
-    *ret = strtod(number, &end);
+    *ret = pr_decimal_read(text, n);
     /* Too small is 0, as in Python; too large is refused. */
-    if (*end || end == number || !isfinite(*ret))
+    if (!isfinite(*ret))
         return false;
     for (text += n; *text == ' '; text++)
         ;

@@ -293,8 +293,7 @@ int pr_expand_resolve(struct pr_expander *x, uint32_t name, struct pr_err *err)
                 s->busy ? "'${%s}' refers to itself"
                         : "'${%s}' is at the end of a chain of 500 names",
                 pr_names_text(x->names, name));
-        pr_hint(err, "follow its '${…}' with 'prony plan --explain %s'",
-                pr_names_text(x->names, name));
+        pr_hint(err, "one of the parameters it names, names it again");
         return blame(x, set, PR_E_CONF, err);
     }
     s->busy = true;

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "conf/expand_impl.h"
 #include "conf/expr.h"
+#include "conf/share.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +30,20 @@ static bool add_dep(struct pr_slot *s, uint32_t name, uint64_t version)
     return true;
 }
 
-/* What DLBS promises to exist even when the environment lacks it. */
-static const char *environment(const char *name)
+/* The environment, and what is promised to exist even when it lacks it: by
+ * DLBS, and our share folder, which is DLBS's root to its configs. */
+static const char *environment(const char *name, struct pr_arena *a)
 {
-    static const char *const promised[] = {"http_proxy", "https_proxy",
-                                           "CUDA_CACHE_PATH"};
+    static const char *const empty[] = {"http_proxy", "https_proxy",
+                                        "CUDA_CACHE_PATH"};
     const char *value = getenv(name);
 
-    for (size_t i = 0; !value && i < sizeof promised / sizeof *promised; i++)
-        if (strcmp(name, promised[i]) == 0)
+    for (size_t i = 0; !value && i < sizeof empty / sizeof *empty; i++)
+        if (strcmp(name, empty[i]) == 0)
             value = "";
+    if (!value &&
+        (strcmp(name, "PRONY_SHARE") == 0 || strcmp(name, "DLBS_ROOT") == 0))
+        value = pr_share_dir(a);
     return value;
 }
 
@@ -88,7 +93,7 @@ static int put_name(struct pr_expander *x, struct pr_slot *s, const char *text,
     key = pr_arena_copy(x->scratch, text, len);
     if (!key)
         return pr_fail_nomem(err);
-    env = environment(key);
+    env = environment(key, x->scratch);
     if (!env)
         return undefined(x, key, err);
     pr_buf_str(out, env);

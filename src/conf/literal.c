@@ -2,13 +2,32 @@
 #include "conf/literal.h"
 
 #include "base/json.h"
+#include "base/units.h"
 #include "conf/opt.h"
 
 #include <string.h>
 
-static bool meant_as_json(const char *s, size_t len)
+/* Text that was surely meant as something else: it has JSON's brackets or
+ * quotes, or is a word of Python's. */
+static bool is_slip(const char *s, size_t len)
 {
+    static const char *const words[] = {"True", "False", "None"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == len && memcmp(words[i], s, len) == 0)
+            return true;
     return len && memchr("[{\"'", *s, 4);
+}
+
+/* 1_000_000 is a number, though not JSON's. */
+static bool is_number(const char *s, struct pr_value *ret)
+{
+    int64_t i;
+
+    if (!strchr(s, '_') || !pr_parse_int(s, &i))
+        return false;
+    *ret = pr_int(i);
+    return true;
 }
 
 static bool stays_text(const char *name, const struct pr_value *v)
@@ -33,9 +52,9 @@ int pr_literal_read(const char *name, const char *text, size_t len,
     rc = pr_json_read(&in, a, ret, NULL, &slip);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
-    if (rc || stays_text(name, ret))
+    if (rc == PR_OK ? stays_text(name, ret) : !is_number(copy, ret))
         *ret = pr_strn(copy, len);
     if (ret_slip)
-        *ret_slip = rc && meant_as_json(text, len) ? slip : (struct pr_err){0};
+        *ret_slip = rc && is_slip(text, len) ? slip : (struct pr_err){0};
     return PR_OK;
 }

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *pr_opt_kind_words(enum pr_opt_kind kind)
 {
@@ -62,6 +63,11 @@ bool pr_opt_env_name(const char *name, char out[static 160])
     for (char *c = out; *c; c++)
         *c = *c == '.' || *c == '-' ? '_' : (char)toupper((unsigned char)*c);
     return true;
+}
+
+bool pr_opt_has_gpu(void)
+{
+    return access("/dev/nvidia0", F_OK) == 0 || access("/dev/kfd", F_OK) == 0;
 }
 
 const char *pr_opt_nearest(const struct pr_opt_section *section,
@@ -299,6 +305,8 @@ static int cast_str(const struct pr_opt *opt, const struct pr_value *in,
             return pr_fail_nomem(err);
         v = pr_strn(s, text.len);
     }
+    if (memchr(v.s, '\0', v.len))
+        return pr_fail(err, PR_E_CONF, "", "holds a NUL character");
     if (opt->choices && !chosen(opt->choices, v.s, v.len))
         return unwanted(opt, in, err);
     *ret = v;

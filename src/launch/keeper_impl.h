@@ -7,6 +7,7 @@
 #define PR_LAUNCH_KEEPER_IMPL_H
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "launch/keeper.h"
 #include "launch/oomwatch.h"
 #include "launch/proctree.h"
@@ -23,14 +24,6 @@
 
 /* How long a process without any environment may be one within execve(). */
 #define PR_KEEPER_UNSURE_NS (50 * PR_MS_NS)
-
-static inline uint64_t pr_keeper_clock(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * PR_S_NS + (uint64_t)t.tv_nsec;
-}
 
 /* ---- in the runner ---- */
 

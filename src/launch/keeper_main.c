@@ -195,7 +195,7 @@ static void settle_down(struct pr_keeper_state *s, int null_fd)
     close(null_fd);
     keep_from_programs();
     pr_oomwatch_init(&s->oom, "");
-    s->oom_ns = pr_keeper_clock(CLOCK_MONOTONIC);
+    s->oom_ns = pr_clock_ns();
 }
 
 static void tidy(struct pr_keeper_state *s)

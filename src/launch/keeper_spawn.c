@@ -166,10 +166,10 @@ static void freshen_oom(struct pr_keeper_state *s, uint64_t now)
 static bool launch(struct pr_keeper_state *s, const struct request *r,
                    struct pr_exp *x, struct pr_child_failure *ret_why)
 {
-    x->start_ns = pr_keeper_clock(CLOCK_MONOTONIC);
+    x->start_ns = pr_clock_ns();
     freshen_oom(s, x->start_ns);
-    x->event.started_ns = pr_keeper_clock(CLOCK_REALTIME);
-    x->start_ns = pr_keeper_clock(CLOCK_MONOTONIC);
+    x->event.started_ns = pr_wall_clock_ns();
+    x->start_ns = pr_clock_ns();
     x->pid = pr_child_start(s, &r->child, ret_why);
     if (x->pid < 0)
         return false;

@@ -90,7 +90,7 @@ static bool kill_targets(const struct pr_proctree *t, struct pr_pids *hit)
 
 static void sweep(const struct pr_keeper *k)
 {
-    uint64_t start = pr_keeper_clock(CLOCK_MONOTONIC), spent = 0;
+    uint64_t start = pr_clock_ns(), spent = 0;
     struct pr_proctree t = {0};
     struct pr_pids hit = {0};
     bool more = true;
@@ -102,7 +102,7 @@ static void sweep(const struct pr_keeper *k)
         more |= unsure && spent < PR_KEEPER_UNSURE_NS;
         if (more)
             poll(NULL, 0, 1);
-        spent = pr_keeper_clock(CLOCK_MONOTONIC) - start;
+        spent = pr_clock_ns() - start;
     }
     pr_proctree_done(&t);
     pr_pids_done(&hit);
@@ -111,7 +111,7 @@ static void sweep(const struct pr_keeper *k)
 /* Its exit status, or -1 when somebody else has waited for it. */
 static int wait_for(pid_t pid)
 {
-    uint64_t end = pr_keeper_clock(CLOCK_MONOTONIC) + PATIENCE_NS;
+    uint64_t end = pr_clock_ns() + PATIENCE_NS;
     bool forced = false;
     int status;
 
@@ -122,7 +122,7 @@ static int wait_for(pid_t pid)
             return status;
         if (got < 0 && errno != EINTR)
             return -1;
-        if (!forced && pr_keeper_clock(CLOCK_MONOTONIC) > end) {
+        if (!forced && pr_clock_ns() > end) {
             (void)kill(pid, SIGKILL);
             forced = true;
         }

@@ -133,7 +133,7 @@ static bool struck_by_oom(struct pr_keeper_state *s, const struct pr_exp *x,
 static void main_ended(struct pr_keeper_state *s, struct pr_exp *x, int status,
                        const struct rusage *ru)
 {
-    uint64_t now = pr_keeper_clock(CLOCK_MONOTONIC);
+    uint64_t now = pr_clock_ns();
     struct pr_child_event *ev = &x->event;
 
     x->ended = true;
@@ -144,7 +144,7 @@ static void main_ended(struct pr_keeper_state *s, struct pr_exp *x, int status,
     x->pause_ns = PR_MS_NS;
     ev->kind = PR_CHILD_ENDED;
     ev->wait_status = status;
-    ev->ended_ns = pr_keeper_clock(CLOCK_REALTIME);
+    ev->ended_ns = pr_wall_clock_ns();
     ev->elapsed_ns = now - x->start_ns;
     ev->cpu_user_ns = from_timeval(ru->ru_utime);
     ev->cpu_system_ns = from_timeval(ru->ru_stime);
@@ -251,7 +251,7 @@ static bool tree_gone(struct pr_keeper_state *s, struct pr_exp *x, bool seen,
 
 void pr_tree_settle(struct pr_keeper_state *s, bool childless)
 {
-    uint64_t now = pr_keeper_clock(CLOCK_MONOTONIC);
+    uint64_t now = pr_clock_ns();
     bool looked = false, seen = false;
 
     for (struct pr_exp **at = &s->exps; *at;) {
@@ -283,7 +283,7 @@ int pr_tree_timeout(const struct pr_keeper_state *s)
             next = x->look_ns;
     if (next == UINT64_MAX)
         return -1;
-    now = pr_keeper_clock(CLOCK_MONOTONIC);
+    now = pr_clock_ns();
     return next <= now ? 0 : (int)((next - now) / PR_MS_NS) + 1;
 }
 
@@ -298,7 +298,7 @@ static void kill_ours(struct pr_keeper_state *s)
 
 void pr_tree_kill_all(struct pr_keeper_state *s)
 {
-    uint64_t give_up = pr_keeper_clock(CLOCK_MONOTONIC) + KILL_ALL_NS;
+    uint64_t give_up = pr_clock_ns() + KILL_ALL_NS;
     int pause_ms = 1;
 
     for (const struct pr_exp *x = s->exps; x; x = x->next)
@@ -312,7 +312,7 @@ void pr_tree_kill_all(struct pr_keeper_state *s)
         if (pid < 0 && errno == ECHILD)
             return;
         kill_ours(s);
-        if (pr_keeper_clock(CLOCK_MONOTONIC) > give_up)
+        if (pr_clock_ns() > give_up)
             return;
         poll(NULL, 0, pause_ms);
         if (pause_ms < 16)

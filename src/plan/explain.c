@@ -22,12 +22,12 @@ static void put_origin(struct pr_buf *out, const struct pr_setting *set)
 /* "set by … to …" and, below it, what that replaced. */
 static void put_story(struct pr_buf *out, const struct pr_setting *set)
 {
-    const char *verb = "set by";
+    const char *verb = "from";
 
     for (; set; set = set->under) {
         pr_buf_printf(out, "  %s ", verb);
         put_origin(out, set);
-        pr_buf_str(out, " to ");
+        pr_buf_str(out, ": ");
         pr_json_write(out, &set->value);
         pr_buf_char(out, '\n');
         verb = "over";
@@ -51,7 +51,7 @@ static int unknown(struct pr_plan *p, const char *name, struct pr_err *err)
 /* One experiment's value, unless it and its story are as before. */
 static bool put_value(struct pr_buf *out, const struct pr_experiment *e,
                       uint32_t id, const char *name, uint64_t *seen,
-                      const struct pr_setting **last)
+                      uint64_t *last)
 {
     const struct pr_setting *set = pr_params_get(e->params, id);
     const struct pr_value *v = set ? pr_expanded(e->values, id) : NULL;
@@ -63,9 +63,9 @@ static bool put_value(struct pr_buf *out, const struct pr_experiment *e,
     pr_buf_printf(out, "%s: %s = ", e->id, name);
     pr_json_write(out, v);
     pr_buf_char(out, '\n');
-    if (set != *last)
+    if (set->hash != *last)
         put_story(out, set);
-    *last = set;
+    *last = set->hash; /* the setting itself may be gone by the next */
     return true;
 }
 
@@ -73,7 +73,7 @@ int pr_plan_explain(struct pr_plan *p, const char *name, struct pr_buf *out,
                     struct pr_err *err)
 {
     uint32_t id = pr_names_find(p->scope.names, name, strlen(name));
-    const struct pr_setting *last = NULL;
+    uint64_t last = 0;
     struct pr_walk *w;
     struct pr_experiment e;
     uint64_t seen = 0;

@@ -11,6 +11,10 @@
 
 #include "plan/plan.h"
 
+/* The same to a file, whole or not at all. */
+int pr_plan_write_file(struct pr_plan *p, const char *path, bool full,
+                       uint64_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
+
 /* The parameters of an experiment that a plan stores: set, derived or read;
  * with full, all. Appends `{"a": 1, …}`. False when out of memory. */
 bool pr_experiment_json(const struct pr_plan *p, const struct pr_experiment *e,

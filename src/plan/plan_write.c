@@ -1,6 +1,7 @@
 /* A plan to JSON, experiment by experiment. */
 #include "plan/plan_json.h"
 
+#include "base/file.h"
 #include "base/json.h"
 #include "plan/spec.h"
 
@@ -152,7 +153,9 @@ int pr_plan_write(struct pr_plan *p, bool full, pr_plan_sink *sink, void *ctx,
 {
     struct writer w = {PR_BUF_INIT(SIZE_MAX / 2), sink, ctx};
     uint64_t count;
-    int rc = pr_plan_count(p, &count, err);
+    int rc = p->built
+                 ? pr_plan_count(p, &count, err)
+                 : pr_fail(err, PR_E_USAGE, "", "the plan is not built yet");
 
     if (!rc) {
         pr_buf_printf(&w.buf,
@@ -170,6 +173,25 @@ int pr_plan_write(struct pr_plan *p, bool full, pr_plan_sink *sink, void *ctx,
         rc = flush(&w, 0, err);
     }
     pr_buf_done(&w.buf);
+    return rc;
+}
+
+static int to_file(void *ctx, const char *data, size_t len, struct pr_err *err)
+{
+    return pr_file_put(ctx, data, len, err);
+}
+
+int pr_plan_write_file(struct pr_plan *p, const char *path, bool full,
+                       uint64_t *ret_count, struct pr_err *err)
+{
+    struct pr_new_file f;
+    int rc = pr_file_create(path, &f, err);
+
+    if (!rc)
+        rc = pr_plan_write(p, full, to_file, &f, ret_count, err);
+    if (!rc)
+        return pr_file_commit(&f, err);
+    pr_file_discard(&f);
     return rc;
 }
 

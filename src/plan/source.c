@@ -96,7 +96,7 @@ static bool is_section(const char *key)
     return *s != NULL;
 }
 
-/* A section of our own tables, or nothing but dotted names. */
+/* A section of our own tables, or a dotted name. */
 static bool like_prony(const struct pr_value *root)
 {
     if (root->kind != PR_MAP || !root->len)
@@ -104,12 +104,10 @@ static bool like_prony(const struct pr_value *root)
     if (pr_get(root, "experiments"))
         return true;
     for (uint32_t i = 0; i < root->len; i++)
-        if (is_section(root->members[i].key))
+        if (is_section(root->members[i].key) ||
+            strchr(root->members[i].key, '.'))
             return true;
-    for (uint32_t i = 0; i < root->len; i++)
-        if (!strchr(root->members[i].key, '.'))
-            return false;
-    return true;
+    return false;
 }
 
 /* A shell file is never parsed as YAML: look for its assignments. */

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct pr_plan *pr_plan_new(const struct pr_plan_opts *opts)
 {
@@ -20,7 +19,10 @@ struct pr_plan *pr_plan_new(const struct pr_plan_opts *opts)
 
     if (!p)
         return NULL;
-    p->opts = *opts;
+    /* A caller built against an older header knows fewer members. */
+    memcpy(&p->opts, opts,
+           opts->size && opts->size < sizeof p->opts ? opts->size
+                                                     : sizeof p->opts);
     if (!p->opts.repeat)
         p->opts.repeat = 1;
     p->cli.file = p->cli_vars.file = "";
@@ -127,14 +129,9 @@ static int lay_all(struct pr_plan *p, struct pr_params *params,
     return rc;
 }
 
-static bool has_gpu(void)
-{
-    return access("/dev/nvidia0", F_OK) == 0 || access("/dev/kfd", F_OK) == 0;
-}
-
 struct pr_value pr_plan_default(const char *name, const struct pr_opt *opt)
 {
-    if (strcmp(name, "exp.gpus") == 0 && has_gpu())
+    if (strcmp(name, "exp.gpus") == 0 && pr_opt_has_gpu())
         return pr_str("0");
     return pr_opt_default(opt);
 }
@@ -390,14 +387,19 @@ static int settle(struct pr_plan *p, struct pr_err *err)
     for (size_t i = 0; i < p->group_count; i++)
         if (!pr_params_reserve(&p->groups[i].params, p->scope.arena, n))
             return pr_fail_nomem(err);
-    for (uint32_t i = 0; i < n && !p->opts.no_defaults; i++) {
-        const struct pr_opt *opt =
-            pr_opt_find(pr_names_text(p->scope.names, i), NULL);
-        struct pr_decl *decl = opt ? pr_scope_decl(&p->scope, i) : NULL;
-        if (opt && !decl)
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name = pr_names_text(p->scope.names, i);
+        const struct pr_opt *opt = pr_opt_find(name, NULL);
+        struct pr_decl *decl;
+
+        /* A command is a list of arguments even without any defaults. */
+        if (!opt || (p->opts.no_defaults && opt->kind != PR_OPT_WORDS &&
+                     strcmp(name, "exp.args") != 0))
+            continue;
+        decl = pr_scope_decl(&p->scope, i);
+        if (!decl)
             return pr_fail_nomem(err);
-        if (opt)
-            decl->opt = opt;
+        decl->opt = opt;
     }
     return PR_OK;
 }

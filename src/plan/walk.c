@@ -63,6 +63,25 @@ void pr_walk_free(struct pr_walk *w)
     pr_free(w);
 }
 
+/* Sets over what is there, and remembers that for --explain. The copy lives as
+ * long as the combination. */
+static bool set_over(struct pr_walk *w, struct pr_params *p,
+                     const struct pr_setting *set)
+{
+    struct pr_setting *copy;
+
+    if (p->slot[set->name]) {
+        copy = PR_ARENA_NEW(w->arena, struct pr_setting);
+        if (!copy)
+            return false;
+        *copy = *set;
+        copy->under = p->slot[set->name];
+        set = copy;
+    }
+    pr_params_set(p, set);
+    return true;
+}
+
 static struct pr_params *copy_params(struct pr_walk *w,
                                      const struct pr_params *from)
 {
@@ -209,7 +228,8 @@ static int set_list(struct pr_walk *w, const struct pr_extension *e,
             if (!set)
                 return pr_fail_nomem(err);
         }
-        pr_params_set(to, set);
+        if (!set_over(w, to, set))
+            return pr_fail_nomem(err);
     }
     return PR_OK;
 }
@@ -275,7 +295,8 @@ static int combination(struct pr_walk *w, const struct pr_group *g,
     if (!base)
         return pr_fail_nomem(err);
     for (size_t i = 0; i < g->var_count; i++)
-        pr_params_set(base, g->vars[i].values.items[w->wheel[i]]);
+        if (!set_over(w, base, g->vars[i].values.items[w->wheel[i]]))
+            return pr_fail_nomem(err);
     rc = push(w, &now, base, err);
     for (size_t i = 0; i < g->ext_count && !rc; i++) {
         struct variants next = {0};

@@ -58,6 +58,15 @@ static void add(struct layout *l, const char *title, enum pr_column_kind kind,
         (struct pr_column){.title = title, .kind = kind, .key = key};
 }
 
+/* Whether a column has that name already, or will. */
+static bool is_taken(const struct layout *l, const char *name)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (strcmp(l->cols[i].key, name) == 0)
+            return true;
+    return strcmp(name, "reason") == 0;
+}
+
 static void lay_out(struct layout *l, struct pr_arena *a)
 {
     bool text = l->for_people;
@@ -74,12 +83,27 @@ static void lay_out(struct layout *l, struct pr_arena *a)
         if (text && for_machines(name))
             continue;
         l->found.metrics[kept++] = name;
-        add(l, text ? metric_title(a, name) : name, metric_kind(name), name);
+        if (is_taken(l, name))
+            name = pr_arena_printf(a, "results.%s", name);
+        if (name)
+            add(l, text ? metric_title(a, name) : name, metric_kind(name),
+                name);
     }
     l->found.metric_count = kept;
     l->reason = l->count;
     if (l->found.experiments != l->found.by_status[PR_STATUS_OK])
         add(l, "reason", PR_COL_STR, "reason");
+}
+
+/* A list, a command say, reads best as words. */
+static void put_words(struct pr_buf *out, const struct pr_value *v)
+{
+    for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++) {
+        pr_buf_str(out, i ? " " : "");
+        pr_text(out, &v->items[i]);
+    }
+    if (v->kind != PR_LIST)
+        pr_text(out, v);
 }
 
 static void set_value(struct pr_table *t, size_t col, const struct pr_value *v)
@@ -93,7 +117,7 @@ static void set_value(struct pr_table *t, size_t col, const struct pr_value *v)
     else if (v->kind == PR_FLOAT)
         pr_table_set_float(t, col, v->f);
     else {
-        pr_text(&text, v);
+        put_words(&text, v);
         pr_table_set_strn(t, col, text.data ? text.data : "", text.len);
     }
 }
@@ -181,6 +205,20 @@ static int fill(struct pr_table *t, const struct layout *l, const char *dir,
     return rc;
 }
 
+static void put_document(const struct pr_table *t, const char *dir,
+                         struct pr_buf *out)
+{
+    struct pr_jb jb;
+
+    pr_jb_init(&jb, out, 1);
+    pr_jb_obj(&jb, NULL);
+    pr_jb_str(&jb, "schema", "prony.report/1");
+    pr_jb_str(&jb, "dir", dir);
+    pr_table_json(t, &jb, "experiments");
+    pr_jb_end(&jb);
+    pr_buf_char(out, '\n');
+}
+
 int pr_run_table(const char *dir, enum pr_table_format format,
                  const struct pr_table_style *style, uint64_t max_rows,
                  struct pr_buf *out, struct pr_columns *ret, struct pr_err *err)
@@ -198,7 +236,9 @@ int pr_run_table(const char *dir, enum pr_table_format format,
     if (!t)
         return pr_fail_nomem(err);
     rc = fill(t, &l, dir, max_rows, err);
-    if (!rc)
+    if (!rc && format == PR_TABLE_JSON)
+        put_document(t, dir, out);
+    else if (!rc)
         rc = pr_table_print(t, format, style, out, err);
     if (!rc && max_rows && l.found.experiments > pr_table_rows(t))
         pr_buf_printf(
@@ -232,5 +272,8 @@ void pr_run_counts(const struct pr_columns *c, struct pr_buf *out)
     if (c->unreadable)
         pr_buf_printf(out, " (of which %llu cannot be read)",
                       (unsigned long long)c->unreadable);
+    if (c->warned)
+        pr_buf_printf(out, "; %llu with warnings, see result.json",
+                      (unsigned long long)c->warned);
     pr_buf_char(out, '\n');
 }

@@ -21,6 +21,13 @@ static bool of_experiment(enum pr_event_kind kind)
            kind == PR_EVENT_EXPERIMENT_RETRY || kind == PR_EVENT_EXPERIMENT_END;
 }
 
+static void put_end(const struct pr_event *e, struct pr_buf *out)
+{
+    pr_buf_printf(out, ", \"status\": \"%s\", \"elapsed_s\": ",
+                  pr_status_word(e->status));
+    pr_float_text(out, round(e->elapsed_s * 1e6) / 1e6);
+}
+
 void pr_event_write(const struct pr_event *e, struct pr_buf *out)
 {
     char time[32];
@@ -34,8 +41,7 @@ void pr_event_write(const struct pr_event *e, struct pr_buf *out)
     if (of_experiment(e->kind))
         pr_buf_printf(out, ", \"attempt\": %u", e->attempt);
     if (of_experiment(e->kind) && e->kind != PR_EVENT_EXPERIMENT_START)
-        pr_buf_printf(out, ", \"status\": \"%s\", \"elapsed_s\": %.6f",
-                      pr_status_word(e->status), e->elapsed_s);
+        put_end(e, out);
     if (e->reason && *e->reason) {
         pr_buf_str(out, ", \"reason\": ");
         pr_json_string(out, e->reason, strlen(e->reason));

@@ -22,7 +22,7 @@ static int read_header(struct pr_plan_file *f, struct pr_err *err)
             return rc;
         if (strcmp(key, "schema") == 0)
             known = v.kind == PR_STR && strcmp(v.s, "prony.plan/1") == 0;
-        else if (strcmp(key, "count") == 0 && v.kind == PR_INT)
+        else if (strcmp(key, "count") == 0 && v.kind == PR_INT && v.i > 0)
             f->count = (uint64_t)v.i;
         else if (strcmp(key, "defaults") == 0 && v.kind == PR_MAP)
             f->defaults = v;

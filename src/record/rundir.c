@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOCK_WAIT_MS = 10000 };
+enum { LOCK_WAIT_MS = 4000 };
 
 int pr_rundir_path(const struct pr_rundir *d, const char *rest,
                    char out[static 4096], struct pr_err *err)
@@ -93,7 +93,24 @@ static int open_inside(struct pr_rundir *d, struct pr_err *err)
     return PR_OK;
 }
 
-/* Empty, or not there yet. */
+static bool is_half_made(const char *name)
+{
+    return strncmp(name, PR_TEMP_PREFIX, strlen(PR_TEMP_PREFIX)) == 0;
+}
+
+/* What an earlier start may have left before there was a plan. */
+static bool is_leftover(const char *name)
+{
+    static const char *const names[] = {".", "..", "events.ndjson",
+                                        "experiments", "env.json"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return is_half_made(name);
+}
+
+/* Nothing in it that matters, or not there yet. */
 static int check_free(const struct pr_rundir *d, struct pr_err *err)
 {
     DIR *dir = opendir(d->path);
@@ -105,7 +122,7 @@ static int check_free(const struct pr_rundir *d, struct pr_err *err)
     if (!dir)
         return pr_fail_errno(err, PR_E_IO, d->path, "cannot open");
     while (!used && (e = readdir(dir)))
-        used = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+        used = !is_leftover(e->d_name);
     closedir(dir);
     if (!used)
         return PR_OK;
@@ -124,13 +141,13 @@ int pr_rundir_create(const char *path, struct pr_rundir *ret,
 
     if (!rc)
         rc = check_free(&d, err);
+    d.made = !rc && access(d.path, F_OK) < 0;
     if (!rc)
         rc = pr_make_dirs(d.path, err);
     if (!rc)
         rc = open_inside(&d, err);
-    if (!rc && lseek(d.events_fd, 0, SEEK_END) > 0)
-        /* Another runner was as fast, and had the lock before us. */
-        rc = pr_fail(err, PR_E_USAGE, d.path, "is not empty");
+    if (!rc) /* another runner may have been as fast, and had the lock */
+        rc = check_free(&d, err);
     if (rc)
         pr_rundir_close(&d);
     else
@@ -185,7 +202,9 @@ void pr_rundir_close(struct pr_rundir *d)
     d->events_fd = d->experiments_fd = -1;
 }
 
-static void remove_half_made(const struct pr_rundir *d, const char *id)
+/* Without its old result: should we be killed, it must not be taken for the
+ * new one. */
+static void empty_begun(const struct pr_rundir *d, const char *id)
 {
     int fd = openat(d->experiments_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -197,20 +216,22 @@ static void remove_half_made(const struct pr_rundir *d, const char *id)
         return;
     }
     while ((e = readdir(dir)))
-        if (strncmp(e->d_name, PR_TEMP_PREFIX, strlen(PR_TEMP_PREFIX)) == 0)
+        if (is_half_made(e->d_name) || strcmp(e->d_name, "result.json") == 0)
             (void)unlinkat(dirfd(dir), e->d_name, 0);
     closedir(dir);
 }
 
 int pr_rundir_experiment(const struct pr_rundir *d, const char *id,
-                         struct pr_err *err)
+                         bool *ret_begun, struct pr_err *err)
 {
-    if (mkdirat(d->experiments_fd, id, 0755) == 0)
-        return PR_OK;
-    if (errno != EEXIST)
+    bool begun = mkdirat(d->experiments_fd, id, 0755) < 0;
+
+    if (begun && errno != EEXIST)
         return pr_fail_errno(err, PR_E_IO, d->path,
                              "cannot make the folder experiments/%s", id);
-    remove_half_made(d, id);
+    if (begun)
+        empty_begun(d, id);
+    *ret_begun = begun;
     return PR_OK;
 }
 

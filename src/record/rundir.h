@@ -16,6 +16,7 @@ struct pr_rundir {
     char path[2048];
     int events_fd; /* -1: not open for writing */
     int experiments_fd;
+    bool made; /* the folder itself is new */
 };
 
 /* Makes a new run directory; refuses one that holds a run already, or files
@@ -36,9 +37,10 @@ int pr_rundir_path(const struct pr_rundir *d, const char *rest,
 int pr_rundir_file(const struct pr_rundir *d, const char *id, const char *rest,
                    char out[static 4096], struct pr_err *err) PR_MUST_CHECK;
 
-/* Makes DIR/experiments/ID, emptied of files a killed run left half made. */
+/* Makes DIR/experiments/ID. One that is there was begun by an earlier run: its
+ * result and what was left half made are removed. *ret_begun tells which. */
 int pr_rundir_experiment(const struct pr_rundir *d, const char *id,
-                         struct pr_err *err) PR_MUST_CHECK;
+                         bool *ret_begun, struct pr_err *err) PR_MUST_CHECK;
 
 /* Appends one line to events.ndjson, in one write. */
 int pr_rundir_append(struct pr_rundir *d, const struct pr_buf *line,

@@ -52,6 +52,8 @@ static int check_limits(struct waiting *w, struct pr_err *err)
             w->kill_at = 0;
             return signal_tree(w, SIGKILL, err);
         }
+        if (w->ctx->stopping)
+            w->ctx->stopping(w->ctx->watch_ctx);
         return ask_to_end(w, now, err);
     }
     if (w->term_at && now >= w->term_at) {
@@ -92,7 +94,7 @@ static int wait_end(struct waiting *w, struct pr_child_event *ret,
         if (rc == 1)
             continue;
         if (poll(fds, 2, poll_ms(w)) == 0 && w->ctx->tick)
-            w->ctx->tick(w->ctx->tick_ctx);
+            w->ctx->tick(w->ctx->watch_ctx);
         rc = check_limits(w, err);
         if (rc)
             return rc;
@@ -116,7 +118,11 @@ static void judge(const struct waiting *w, struct pr_attempt *a,
 
     a->status = PR_STATUS_FAILED;
     a->reason[0] = '\0';
-    if (e->kind == PR_CHILD_FAILED) {
+    if (e->kind == PR_CHILD_FAILED && strcmp(e->what, "chdir") == 0) {
+        snprintf(a->reason, sizeof a->reason,
+                 "cannot enter exp.cwd '%.150s': %s", w->job->exp.cwd,
+                 strerror(e->sys_errno));
+    } else if (e->kind == PR_CHILD_FAILED) {
         snprintf(a->reason, sizeof a->reason, "cannot start '%.150s' (%s): %s",
                  program, e->what, strerror(e->sys_errno));
     } else if (w->timed_out) {
@@ -168,7 +174,14 @@ int pr_attempt_run(const struct pr_attempt_ctx *ctx, struct pr_job *job,
     spawn.cwd = *job->exp.cwd ? job->exp.cwd : NULL;
     if (job->exp.timeout > 0)
         w.term_at = seconds_from(pr_clock_ns(), job->exp.timeout);
-    rc = pr_keeper_spawn(ctx->keeper, &spawn, err);
+    rc = pr_keeper_spawn(ctx->keeper, &spawn, &why);
+    if (rc == PR_E_CONF) { /* more arguments than can be passed */
+        ret->status = PR_STATUS_FAILED;
+        snprintf(ret->reason, sizeof ret->reason, "%.250s", why.msg);
+        return PR_OK;
+    }
+    if (rc && err)
+        *err = why;
     if (!rc)
         rc = wait_end(&w, &ret->end, err);
     if (!rc)

@@ -16,8 +16,9 @@ struct pr_attempt {
 struct pr_attempt_ctx {
     struct pr_keeper *keeper;
     struct pr_stop *stop;
-    void (*tick)(void *ctx);
-    void *tick_ctx;
+    void (*tick)(void *ctx);     /* several times a second while waiting */
+    void (*stopping)(void *ctx); /* a first signal came, it is being ended */
+    void *watch_ctx;             /* of both */
 };
 
 /* Fails only when the run cannot go on; an experiment that fails, cannot be

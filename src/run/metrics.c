@@ -3,14 +3,44 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/mem.h"
+#include "base/names.h"
 #include "record/logline.h"
 
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TAIL_LINES = 10, TAIL_BYTES = 4096, MAX_METRICS = 4096 };
+enum {
+    TAIL_LINES = 10,
+    TAIL_BYTES = 4096,
+    MAX_METRICS = 4096,
+    MAX_VALUE = 8 << 20,    /* of one metric, as JSON */
+    MAX_RESULTS = 16 << 20, /* of all of them */
+};
+
+void pr_metrics_warn(struct pr_buf *warnings, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    pr_buf_str(warnings, warnings->len ? ", " : "");
+    pr_json_string(warnings, text, strlen(text));
+}
+
+/* Microseconds are enough, and read better. */
+static void put_seconds(struct pr_buf *out, const char *key, uint64_t ns)
+{
+    pr_buf_printf(out, "%s\"%s\": ", out->len ? ", " : "", key);
+    pr_float_text(out, round((double)ns / 1e3) / 1e6);
+}
 
 static void put_figures(const struct pr_attempt *a, struct pr_buf *out)
 {
@@ -18,11 +48,10 @@ static void put_figures(const struct pr_attempt *a, struct pr_buf *out)
 
     if (!e->ended_ns)
         return;
-    pr_buf_printf(out,
-                  "\"elapsed_s\": %.6f, \"cpu_user_s\": %.6f, "
-                  "\"cpu_system_s\": %.6f, \"max_rss_bytes\": %llu",
-                  (double)e->elapsed_ns / 1e9, (double)e->cpu_user_ns / 1e9,
-                  (double)e->cpu_system_ns / 1e9,
+    put_seconds(out, "elapsed_s", e->elapsed_ns);
+    put_seconds(out, "cpu_user_s", e->cpu_user_ns);
+    put_seconds(out, "cpu_system_s", e->cpu_system_ns);
+    pr_buf_printf(out, ", \"max_rss_bytes\": %llu",
                   (unsigned long long)e->max_rss_bytes);
     if (WIFEXITED(e->wait_status))
         pr_buf_printf(out, ", \"exit_status\": %d",
@@ -31,12 +60,23 @@ static void put_figures(const struct pr_attempt *a, struct pr_buf *out)
         pr_buf_printf(out, ", \"signal\": %d", WTERMSIG(e->wait_status));
 }
 
-/* Metrics by name, the last value of each. */
+static bool is_our_figure(const char *key, size_t len)
+{
+    static const char *const names[] = {"elapsed_s",    "cpu_user_s",
+                                        "cpu_system_s", "max_rss_bytes",
+                                        "exit_status",  "signal"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == len && memcmp(names[i], key, len) == 0)
+            return true;
+    return false;
+}
+
+/* Metrics by name; of each the last value, as JSON. */
 struct metrics {
-    struct pr_arena *arena;
-    struct pr_member *items;
-    size_t count, cap;
-    uint64_t dropped;
+    struct pr_names *names;
+    struct pr_buf values[MAX_METRICS]; /* by name */
+    uint64_t dropped, not_finite;
 };
 
 static int keep(void *ctx, const char *key, size_t len,
@@ -44,80 +84,120 @@ static int keep(void *ctx, const char *key, size_t len,
 {
     static const char prefix[] = "results.";
     struct metrics *m = ctx;
-    struct pr_member *items;
-    struct pr_value copy;
-    size_t i = 0;
+    uint32_t name;
 
     if (len > sizeof prefix - 1 &&
         memcmp(key, prefix, sizeof prefix - 1) == 0) {
         key += sizeof prefix - 1;
         len -= sizeof prefix - 1;
     }
-    while (i < m->count && (m->items[i].key_len != len ||
-                            memcmp(m->items[i].key, key, len) != 0))
-        i++;
-    if (i == MAX_METRICS) {
+    if (value->kind == PR_FLOAT && !isfinite(value->f)) {
+        m->not_finite++;
+        return 0;
+    }
+    name = pr_names_find(m->names, key, len);
+    if (name == PR_NO_NAME && pr_names_count(m->names) == MAX_METRICS) {
         m->dropped++;
         return 0;
     }
-    items = pr_arena_grow(m->arena, m->items, m->count, &m->cap, sizeof *items);
-    if (!items || !pr_copy(m->arena, value, &copy))
+    if (name == PR_NO_NAME)
+        name = pr_names_add(m->names, key, len);
+    if (name == PR_NO_NAME)
         return pr_fail_nomem(err);
-    m->items = items;
-    if (i == m->count) {
-        items[i] = (struct pr_member){.key_len = (uint32_t)len};
-        items[i].key = pr_arena_copy(m->arena, key, len);
-        if (!items[i].key)
-            return pr_fail_nomem(err);
-        m->count++;
-    }
-    items[i].value = copy;
+    m->values[name].max = MAX_VALUE;
+    pr_buf_clear(&m->values[name]);
+    pr_json_write(&m->values[name], value);
+    if (!pr_buf_ok(&m->values[name]) && !m->values[name].over)
+        return pr_fail_nomem(err);
     return 0;
 }
 
-static void put_warnings(const struct pr_attempt *a, const struct metrics *m,
-                         const struct pr_log_counts *n, struct pr_buf *out)
+/* What does not fit is dropped: one experiment's figures must not end the
+ * run. */
+static void put_metrics(struct metrics *m, struct pr_buf *out)
+{
+    for (uint32_t i = 0; i < pr_names_count(m->names); i++) {
+        const char *name = pr_names_text(m->names, i);
+        const struct pr_buf *v = &m->values[i];
+
+        if (!pr_buf_ok(v) || out->len + v->len > MAX_RESULTS) {
+            m->dropped++;
+            continue;
+        }
+        pr_buf_str(out, out->len ? ", " : "");
+        if (is_our_figure(name, strlen(name))) {
+            pr_buf_str(out, "\"program.");
+            pr_buf_printf(out, "%s\": ", name);
+        } else {
+            pr_json_string(out, name, strlen(name));
+            pr_buf_str(out, ": ");
+        }
+        pr_buf_add(out, v->data, v->len);
+    }
+}
+
+static void put_warnings(const struct metrics *m, const struct pr_log_counts *n,
+                         struct pr_buf *out)
 {
     if (n->bad)
-        pr_buf_printf(out,
-                      "%s\"%llu metric lines of the log could not be read, "
-                      "the first is line %llu\"",
-                      out->len ? ", " : "", (unsigned long long)n->bad,
-                      (unsigned long long)n->first_bad_line);
+        pr_metrics_warn(out,
+                        "metric lines of the log that could not be read: "
+                        "%llu, the first is line %llu",
+                        (unsigned long long)n->bad,
+                        (unsigned long long)n->first_bad_line);
+    if (m->not_finite)
+        pr_metrics_warn(out, "metrics that are not finite, left out: %llu",
+                        (unsigned long long)m->not_finite);
     if (m->dropped)
-        pr_buf_printf(out, "%s\"more than %d metrics, the rest was dropped\"",
-                      out->len ? ", " : "", MAX_METRICS);
-    if (a->end.leftovers)
-        pr_buf_printf(out, "%s\"%u processes it left behind had to be ended\"",
-                      out->len ? ", " : "", a->end.leftovers);
+        pr_metrics_warn(out, "too many or too large metrics, left out: %llu",
+                        (unsigned long long)m->dropped);
+}
+
+static int scan(const char *log_path, struct metrics *m, struct pr_buf *results,
+                struct pr_buf *warnings, struct pr_err *err)
+{
+    struct pr_log_counts n = {0};
+    int rc = pr_log_scan(log_path, keep, m, &n, err);
+
+    if (rc)
+        return rc;
+    put_metrics(m, results);
+    put_warnings(m, &n, warnings);
+    return PR_OK;
+}
+
+static void metrics_free(struct metrics *m)
+{
+    for (uint32_t i = 0; m->names && i < pr_names_count(m->names); i++)
+        pr_buf_done(&m->values[i]);
+    pr_names_free(m->names);
+    pr_free(m);
 }
 
 int pr_metrics_collect(const struct pr_attempt *a, const char *log_path,
                        struct pr_buf *results, struct pr_buf *warnings,
                        struct pr_err *err)
 {
-    PR_AUTO_ARENA struct pr_arena *arena = NULL;
-    struct metrics m = {0};
-    struct pr_log_counts n = {0};
+    struct metrics *m;
     struct stat st;
     int rc = PR_OK;
 
     put_figures(a, results);
+    if (a->end.leftovers)
+        pr_metrics_warn(warnings,
+                        "processes it left behind that had to be ended: %u",
+                        a->end.leftovers);
     if (stat(log_path, &st) == 0 && st.st_size > 0) {
-        m.arena = arena = pr_arena_new(16384);
-        if (!arena)
+        m = pr_alloc_zeroed(sizeof *m);
+        if (!m)
             return pr_fail_nomem(err);
-        rc = pr_log_scan(log_path, keep, &m, &n, err);
+        m->names = pr_names_new();
+        rc = m->names ? scan(log_path, m, results, warnings, err)
+                      : pr_fail_nomem(err);
+        metrics_free(m);
     }
-    for (size_t i = 0; i < m.count && !rc; i++) {
-        pr_buf_str(results, results->len ? ", " : "");
-        pr_json_string(results, m.items[i].key, m.items[i].key_len);
-        pr_buf_str(results, ": ");
-        pr_json_write(results, &m.items[i].value);
-    }
-    put_warnings(a, &m, &n, warnings);
     if (!rc && (!pr_buf_ok(results) || !pr_buf_ok(warnings)))
-        return pr_fail_nomem(err);
+        rc = pr_fail_nomem(err);
     return rc;
 }
 
@@ -165,9 +245,11 @@ static int see_time(void *ctx, const char *key, size_t len,
 bool pr_metrics_done_before(const char *log_file, const char *rerun)
 {
     struct pr_log_counts n;
+    struct stat st;
     bool good = false;
 
-    if (!*log_file || access(log_file, F_OK) < 0 ||
+    /* A pipe would never end. */
+    if (!*log_file || stat(log_file, &st) < 0 || !S_ISREG(st.st_mode) ||
         strcmp(rerun, "always") == 0)
         return false;
     if (strcmp(rerun, "never") == 0)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "record/plan_file.h"
 #include "record/result.h"
 #include "run/attempt.h"
@@ -11,7 +12,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct runner {
@@ -22,9 +22,17 @@ struct runner {
     struct pr_stop stop;
     struct pr_arena *arena; /* of one experiment */
     struct pr_buf line;     /* an event being written */
+    struct pr_names *ended; /* ids whose end an earlier run has recorded;
+                               NULL: a new run */
     uint64_t done, failed;
     bool give_up; /* --fail-fast struck */
 };
+
+static bool is_failure(enum pr_status s)
+{
+    return s == PR_STATUS_FAILED || s == PR_STATUS_TIMEOUT ||
+           s == PR_STATUS_OOM;
+}
 
 static void tick(void *ctx)
 {
@@ -51,12 +59,21 @@ static int record(struct runner *r, struct pr_event e, struct pr_err *err)
     return rc;
 }
 
+static void stopping(void *ctx)
+{
+    struct runner *r = ctx;
+    struct pr_event e = {.kind = PR_EVENT_INTERRUPT,
+                         .reason = "asked to stop by a signal"};
+
+    /* Should this fail, so does what follows, and says why. */
+    (void)!record(r, e, NULL);
+}
+
 static void count(struct runner *r, enum pr_status status)
 {
     r->sum->by_status[status]++;
-    r->done++;
-    r->failed += status == PR_STATUS_FAILED || status == PR_STATUS_TIMEOUT ||
-                 status == PR_STATUS_OOM;
+    r->done += status != PR_STATUS_INTERRUPTED;
+    r->failed += is_failure(status);
 }
 
 /* One experiment on its way through. */
@@ -65,24 +82,63 @@ struct trip {
     struct pr_job job;
     char dir[4096], log[4096];
     struct pr_buf params; /* as JSON */
+    struct pr_value full; /* the parameters with the plan's defaults */
     struct pr_attempt last;
-    unsigned attempts;
+    unsigned attempts, earlier; /* all; of these, by earlier runs */
 };
+
+/* The plan's defaults under the parameters: what a workload sees, and what
+ * params.json keeps, whatever the defaults of a later version. */
+static int add_defaults(struct runner *r, struct trip *t, struct pr_err *err)
+{
+    const struct pr_value *own = &t->planned.params, *def = &r->plan.defaults;
+    struct pr_member *m =
+        PR_ARENA_ARRAY(r->arena, struct pr_member, own->len + def->len);
+    uint32_t n = own->len;
+
+    if (!m)
+        return pr_fail_nomem(err);
+    memcpy(m, own->members, own->len * sizeof *m);
+    for (uint32_t i = 0; i < def->len; i++)
+        if (!pr_get(own, def->members[i].key))
+            m[n++] = def->members[i];
+    t->full = (struct pr_value){.kind = PR_MAP, .len = n, .members = m};
+    return PR_OK;
+}
 
 static int write_params(struct runner *r, struct trip *t, struct pr_err *err)
 {
+    PR_AUTO_BUF struct pr_buf full = PR_BUF_INIT(64 << 20);
     char path[4096];
     int rc =
         pr_rundir_file(r->opts->dir, t->planned.id, "params.json", path, err);
 
+    if (!rc)
+        rc = add_defaults(r, t, err);
+    if (rc)
+        return rc;
     pr_json_write(&t->params, &t->planned.params);
-    if (!pr_buf_ok(&t->params))
+    pr_json_write(&full, &t->full);
+    if (!pr_buf_ok(&t->params) || !pr_buf_ok(&full))
         return pr_fail_nomem(err);
-    return rc ? rc : pr_file_write(path, t->params.data, t->params.len, err);
+    return pr_file_write(path, full.data, full.len, err);
+}
+
+/* exp.log_file gets a copy of the log. Not for an experiment that will be run
+ * again; and where it cannot be written, the result is still a result. */
+static void copy_log(const struct trip *t, struct pr_buf *warnings)
+{
+    struct pr_err err = {0};
+
+    if (!*t->job.exp.log_file || !t->attempts ||
+        t->last.status == PR_STATUS_INTERRUPTED ||
+        pr_metrics_copy_log(t->log, t->job.exp.log_file, &err) == PR_OK)
+        return;
+    pr_metrics_warn(warnings, "exp.log_file was not written: %s", err.msg);
 }
 
 /* Writes result.json, then the event. Killed between the two, a resumed run
- * finds the result and adds the event. */
+ * finds the result and adds the event: finished_before(). */
 static int conclude(struct runner *r, struct trip *t, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf results = PR_BUF_INIT(32 << 20);
@@ -112,8 +168,7 @@ static int conclude(struct runner *r, struct trip *t, struct pr_err *err)
         rc = pr_metrics_tail(t->log, &tail, err);
         result.log_tail = tail.data;
     }
-    if (!rc && *t->job.exp.log_file && t->attempts)
-        rc = pr_metrics_copy_log(t->log, t->job.exp.log_file, err);
+    copy_log(t, &warnings);
     if (!rc)
         rc = pr_result_write(r->opts->dir, &result, err);
     if (rc)
@@ -133,18 +188,13 @@ static void put_log_aside(const struct trip *t)
 
 static int64_t tries_allowed(const struct runner *r, const struct trip *t)
 {
-    return 1 + (r->opts->retry >= 0 ? r->opts->retry : t->job.exp.retry);
-}
-
-static bool is_failure(enum pr_status s)
-{
-    return s == PR_STATUS_FAILED || s == PR_STATUS_TIMEOUT ||
-           s == PR_STATUS_OOM;
+    return t->earlier + 1 +
+           (r->opts->retry >= 0 ? r->opts->retry : t->job.exp.retry);
 }
 
 static int attempt_all(struct runner *r, struct trip *t, struct pr_err *err)
 {
-    struct pr_attempt_ctx ctx = {r->keeper, &r->stop, tick, r};
+    struct pr_attempt_ctx ctx = {r->keeper, &r->stop, tick, stopping, r};
     int rc = PR_OK;
 
     while (!rc) {
@@ -167,29 +217,27 @@ static int attempt_all(struct runner *r, struct trip *t, struct pr_err *err)
     return rc;
 }
 
-/* Why an experiment is not run at all; NULL: it is. */
-static const char *why_skip(const struct pr_job *job)
+/* Why an experiment is not run at all; NULL: it is. One that was begun here
+ * is not stopped by the log it left itself. */
+static const char *why_skip(const struct pr_job *job, bool begun)
 {
-    const char *status = job->exp.status;
-
-    if (strcmp(status, "disabled") == 0 || strcmp(status, "inactive") == 0)
+    if (strcmp(job->exp.status, "simulate") == 0)
+        return "simulated: its command is in the log";
+    if (pr_job_is_off(job))
         return *job->exp.status_msg ? job->exp.status_msg
                                     : "exp.status says so";
-    if (strcmp(status, "simulate") == 0)
-        return "simulated: its command is in the log";
-    return pr_metrics_done_before(job->exp.log_file, job->exp.rerun)
+    return !begun && pr_metrics_done_before(job->exp.log_file, job->exp.rerun)
                ? "exp.log_file exists"
                : NULL;
 }
 
-static int simulate(const struct runner *r, struct trip *t, struct pr_err *err)
+static int simulate(struct trip *t, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
     const struct pr_workload *w;
     struct pr_start start = {0};
     int rc = pr_workload_of(&t->job, &w, err);
 
-    (void)r;
     if (!rc)
         rc = w->prepare(&t->job, &start, err);
     for (size_t i = 0; !rc && start.argv && start.argv[i]; i++) {
@@ -198,6 +246,8 @@ static int simulate(const struct runner *r, struct trip *t, struct pr_err *err)
         pr_json_string(&text, start.argv[i], strlen(start.argv[i]));
     }
     pr_buf_char(&text, '\n');
+    if (!rc && !pr_buf_ok(&text))
+        rc = pr_fail_nomem(err);
     return rc ? rc : pr_file_write(t->log, text.data, text.len, err);
 }
 
@@ -208,7 +258,7 @@ static int skip(struct runner *r, struct trip *t, const char *why,
 
     t->last.status = PR_STATUS_SKIPPED;
     snprintf(t->last.reason, sizeof t->last.reason, "%.250s", why);
-    if (strcmp(t->job.exp.status, "simulate") == 0 && simulate(r, t, &inner)) {
+    if (strcmp(t->job.exp.status, "simulate") == 0 && simulate(t, &inner)) {
         t->last.status = PR_STATUS_FAILED;
         snprintf(t->last.reason, sizeof t->last.reason, "%.250s", inner.msg);
     }
@@ -219,7 +269,8 @@ static int travel(struct runner *r, struct trip *t, struct pr_err *err)
 {
     struct pr_err inner = {0};
     const char *why;
-    int rc = pr_rundir_experiment(r->opts->dir, t->planned.id, err);
+    bool begun = false;
+    int rc = pr_rundir_experiment(r->opts->dir, t->planned.id, &begun, err);
 
     if (!rc)
         rc =
@@ -230,29 +281,54 @@ static int travel(struct runner *r, struct trip *t, struct pr_err *err)
         return rc;
     memcpy(t->dir, t->log, strlen(t->log) - strlen("/log.txt"));
     t->dir[strlen(t->log) - strlen("/log.txt")] = '\0';
-    (void)unlink(t->log); /* of an attempt that was interrupted */
-    rc = pr_job_init(&t->job, t->planned.id, t->dir, &t->planned.params,
-                     r->arena, &inner);
+    if (t->earlier)
+        put_log_aside(t);
+    else if (begun)
+        (void)unlink(t->log); /* of an attempt that was killed with its run */
+    rc =
+        pr_job_init(&t->job, t->planned.id, t->dir, &t->full, r->arena, &inner);
     if (rc) { /* a plan edited by hand: this experiment fails, not the run */
         t->last.status = PR_STATUS_FAILED;
         snprintf(t->last.reason, sizeof t->last.reason, "%.250s", inner.msg);
         t->job.exp.log_file = "";
         return conclude(r, t, err);
     }
-    why = why_skip(&t->job);
+    why = why_skip(&t->job, begun);
     if (why)
         return skip(r, t, why, err);
     rc = attempt_all(r, t, err);
     return rc ? rc : conclude(r, t, err);
 }
 
-/* Whether an earlier run finished it. 1: yes, counted; 0: to be run. */
-static int finished_before(struct runner *r, const char *id, struct pr_err *err)
+/* The end of an experiment that an earlier run was killed before recording. */
+static int mend_event(struct runner *r, const char *id,
+                      const struct pr_value *result, struct pr_err *err)
 {
+    const struct pr_value *reason = pr_get(result, "reason");
+    const struct pr_value *attempts = pr_get(result, "attempts");
+    struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_END,
+                         .id = id,
+                         .status = pr_result_status(result)};
+
+    if (!r->ended || pr_names_find(r->ended, id, strlen(id)) != PR_NO_NAME)
+        return PR_OK;
+    if (reason && reason->kind == PR_STR)
+        e.reason = reason->s;
+    if (attempts && attempts->kind == PR_INT)
+        e.attempt = (unsigned)attempts->i;
+    return record(r, e, err);
+}
+
+/* Whether an earlier run finished it. 1: yes, counted; 0: to be run, and how
+ * often it was tried before is noted. */
+static int finished_before(struct runner *r, struct trip *t, struct pr_err *err)
+{
+    const struct pr_value *attempts;
     struct pr_value result;
     enum pr_status status;
     struct pr_err inner = {0};
-    int rc = pr_result_read(r->opts->dir->path, id, r->arena, &result, &inner);
+    int rc = pr_result_read(r->opts->dir->path, t->planned.id, r->arena,
+                            &result, &inner);
 
     if (rc == PR_E_FORMAT)
         return 0; /* not ours, or edited: make it anew */
@@ -261,30 +337,36 @@ static int finished_before(struct runner *r, const char *id, struct pr_err *err)
     if (rc != 1)
         return rc;
     status = pr_result_status(&result);
+    attempts = pr_get(&result, "attempts");
+    if (attempts && attempts->kind == PR_INT && attempts->i > 0)
+        t->attempts = t->earlier = (unsigned)attempts->i;
     if (status == PR_STATUS_COUNT || status == PR_STATUS_INTERRUPTED ||
         (is_failure(status) && r->opts->retry >= 0))
         return 0;
     count(r, status);
     r->sum->earlier++;
-    return 1;
+    rc = mend_event(r, t->planned.id, &result, err);
+    return rc ? rc : 1;
 }
 
 static int run_next(struct runner *r, struct pr_err *err)
 {
     struct trip t = {.params = PR_BUF_INIT(64 << 20)};
+    uint64_t failed;
     int rc;
 
     pr_arena_reset(r->arena);
     rc = pr_plan_file_next(&r->plan, r->arena, &t.planned, err);
     if (rc != 1)
         return rc;
-    rc = finished_before(r, t.planned.id, err);
+    rc = finished_before(r, &t, err);
+    failed = r->failed;
     if (rc == 0)
         rc = travel(r, &t, err);
     pr_buf_done(&t.params);
     if (rc < 0)
         return rc;
-    r->give_up = r->opts->fail_fast && r->failed;
+    r->give_up = r->opts->fail_fast && r->failed > failed;
     return 1;
 }
 
@@ -305,12 +387,7 @@ static int loop(struct runner *r, struct pr_err *err)
             break;
         rc = rc == 1 ? PR_OK : rc;
     }
-    if (!rc && r->stop.count) {
-        r->sum->signo = r->stop.signo;
-        e.kind = PR_EVENT_INTERRUPT;
-        e.reason = "asked to stop by a signal";
-        rc = record(r, e, err);
-    }
+    r->sum->signo = r->stop.signo;
     e = (struct pr_event){.kind = PR_EVENT_RUN_END};
     return rc ? rc : record(r, e, err);
 }
@@ -326,15 +403,56 @@ static int verdict(const struct runner *r, struct pr_err *err)
                        sigabbrev_np(r->sum->signo));
     if (!r->failed)
         return PR_OK;
-    if (good && !r->opts->fail_fast)
+    if (good)
         return pr_fail(err, PR_E_PARTIAL, "", "%llu of %llu experiments failed",
                        (unsigned long long)r->failed,
                        (unsigned long long)r->sum->total);
     if (n[PR_STATUS_TIMEOUT] == r->failed)
-        return pr_fail(err, PR_E_TIMEOUT, "", "no experiment ended in time");
+        return pr_fail(
+            err, PR_E_TIMEOUT, "", "%llu of %llu experiments ran out of time",
+            (unsigned long long)r->failed, (unsigned long long)r->sum->total);
     return pr_fail(err, PR_E_JOB, "", "%llu of %llu experiments failed",
                    (unsigned long long)r->failed,
                    (unsigned long long)r->sum->total);
+}
+
+static int note_ended(struct runner *r, const char *line, size_t len,
+                      struct pr_err *err)
+{
+    struct pr_event e;
+    int rc = pr_event_read(line, len, r->arena, &e, NULL);
+
+    /* Half a line of a run that was killed is no event. */
+    if (rc == 1 && e.kind == PR_EVENT_EXPERIMENT_END && e.id &&
+        pr_names_add(r->ended, e.id, strlen(e.id)) == PR_NO_NAME)
+        return pr_fail_nomem(err);
+    pr_arena_reset(r->arena);
+    return rc == PR_E_NOMEM ? pr_fail_nomem(err) : PR_OK;
+}
+
+/* Which ends earlier runs have recorded. */
+static int read_ended(struct runner *r, struct pr_err *err)
+{
+    struct pr_view events;
+    char path[4096];
+    int rc = pr_rundir_path(r->opts->dir, "events.ndjson", path, err);
+
+    if (!rc)
+        rc = pr_file_map(path, &events, err);
+    if (rc || !events.len)
+        return rc;
+    r->ended = pr_names_new();
+    if (!r->ended)
+        rc = pr_fail_nomem(err);
+    for (size_t at = 0; !rc && at < events.len;) {
+        const char *line = events.data + at;
+        const char *end = memchr(line, '\n', events.len - at);
+        size_t len = end ? (size_t)(end - line) : events.len - at;
+        rc = note_ended(r, line, len, err);
+        at += len + 1;
+    }
+    pr_file_unmap(&events);
+    return rc;
 }
 
 static int open_all(struct runner *r, struct pr_err *err)
@@ -350,7 +468,9 @@ static int open_all(struct runner *r, struct pr_err *err)
     r->arena = pr_arena_new(65536);
     if (!r->arena)
         return pr_fail_nomem(err);
-    rc = pr_stop_init(&r->stop, err);
+    rc = read_ended(r, err);
+    if (!rc)
+        rc = pr_stop_init(&r->stop, err);
     if (!rc)
         rc = pr_keeper_new(pr_attempt_body, NULL, &r->keeper, err);
     return rc;
@@ -377,6 +497,7 @@ int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
     pr_stop_done(&r.stop);
     if (r.plan.arena)
         pr_plan_file_close(&r.plan);
+    pr_names_free(r.ended);
     pr_arena_free(r.arena);
     pr_buf_done(&r.line);
     return rc;

@@ -11,6 +11,7 @@
 #include "run/run.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 const char *pr_version(void)
@@ -36,44 +37,45 @@ int pr_session_env(const char *path, struct pr_buf *out, struct pr_err *err)
     return pr_env_capture(&opts, out, err);
 }
 
-static int to_file(void *ctx, const char *data, size_t len, struct pr_err *err)
+static int see_id(struct pr_names *ids, const char *id, const char *file,
+                  struct pr_err *err)
 {
-    return pr_file_put(ctx, data, len, err);
+    uint32_t before = pr_names_count(ids);
+
+    if (pr_names_add(ids, id, strlen(id)) == PR_NO_NAME)
+        return pr_fail_nomem(err);
+    if (pr_names_count(ids) == before)
+        return pr_fail(err, PR_E_FORMAT, file,
+                       "two experiments have the id '%s'", id);
+    return PR_OK;
 }
 
-static int write_plan(const char *path, struct pr_plan *p, struct pr_err *err)
+static int check_all(struct pr_plan_file *plan, struct pr_names *ids,
+                     const char *file, struct pr_err *err)
 {
-    struct pr_new_file f;
-    uint64_t n = 0;
-    int rc = pr_file_create(path, &f, err);
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_planned one;
+    int rc = a ? PR_OK : pr_fail_nomem(err);
 
-    if (rc)
-        return rc;
-    rc = pr_plan_write(p, false, to_file, &f, &n, err);
-    if (!rc && !n) {
-        pr_fail(err, PR_E_CONF, "", "the plan has no experiments");
-        rc = pr_hint(err, "'prony plan' with the same arguments shows it; a "
-                          "variable without values gives none");
+    while (!rc && (rc = pr_plan_file_next(plan, a, &one, err)) == 1) {
+        rc = see_id(ids, one.id, file, err);
+        pr_arena_reset(a);
     }
-    if (!rc)
-        return pr_file_commit(&f, err);
-    pr_file_discard(&f);
     return rc;
 }
 
 /* A plan may be edited by hand: look at all of it before anything is made. */
 static int check_plan(const char *file, struct pr_err *err)
 {
-    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_names *ids = pr_names_new();
     struct pr_plan_file plan;
-    struct pr_planned one;
-    int rc = a ? pr_plan_file_open(file, &plan, err) : pr_fail_nomem(err);
+    int rc = ids ? pr_plan_file_open(file, &plan, err) : pr_fail_nomem(err);
 
-    if (rc)
-        return rc;
-    while ((rc = pr_plan_file_next(&plan, a, &one, err)) == 1)
-        pr_arena_reset(a);
-    pr_plan_file_close(&plan);
+    if (!rc) {
+        rc = check_all(&plan, ids, file, err);
+        pr_plan_file_close(&plan);
+    }
+    pr_names_free(ids);
     return rc;
 }
 
@@ -111,21 +113,28 @@ static void remove_dir(struct pr_rundir *d)
         if (pr_rundir_path(d, inside[i], path, NULL) == PR_OK)
             (void)remove(path);
     pr_rundir_close(d);
-    (void)rmdir(d->path);
+    if (d->made)
+        (void)rmdir(d->path);
 }
 
 static int create(const char *path, struct pr_plan *plan, const char *plan_file,
                   struct pr_rundir *ret, struct pr_err *err)
 {
     char json[4096];
+    uint64_t n = 0;
     int rc = pr_rundir_create(path, ret, err);
 
     if (rc)
         return rc;
     rc = pr_rundir_path(ret, "plan.json", json, err);
     if (!rc)
-        rc = plan ? write_plan(json, plan, err)
+        rc = plan ? pr_plan_write_file(plan, json, false, &n, err)
                   : copy_plan(json, plan_file, err);
+    if (!rc && plan && !n) {
+        pr_fail(err, PR_E_CONF, "", "the plan has no experiments");
+        rc = pr_hint(err, "'prony plan' shows it; a variable without values "
+                          "or a --name that nothing has gives none");
+    }
     if (!rc)
         rc = write_env(ret, err);
     if (rc)

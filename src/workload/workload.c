@@ -56,6 +56,9 @@ int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
         return pr_hint(err, "set exp.command, for example "
                             "-P exp.command='\"sleep 1\"'");
     }
+    if (job->exp.docker)
+        return pr_fail(err, PR_E_UNAVAIL, job->id,
+                       "exp.docker=true: this version has no containers");
     w = pr_workload_find(name);
     if (!w)
         return pr_fail(err, PR_E_UNAVAIL, job->id,
@@ -75,6 +78,16 @@ int pr_job_init(struct pr_job *job, const char *id, const char *dir,
     if (!rc)
         rc = pr_opt_fill(&pr_runtime_section, params, a, &job->runtime, err);
     return rc;
+}
+
+bool pr_job_is_off(const struct pr_job *job)
+{
+    static const char *const words[] = {"disabled", "inactive", "simulate"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(job->exp.status, words[i]) == 0)
+            return true;
+    return false;
 }
 
 static bool same_name(const char *a, const char *b)
@@ -99,7 +112,7 @@ static void lay_env(const char **env, size_t *count, const char *word)
 static const char *env_word(struct pr_job *job, const char *name,
                             const struct pr_value *value)
 {
-    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
 
     pr_text(&text, value);
     if (!pr_buf_ok(&text))
@@ -115,12 +128,12 @@ int pr_job_env(struct pr_job *job, const char *const *extra, size_t extra_count,
     size_t room = 1 + extra_count + job->params->len, count = 0;
     const char **env;
 
-    for (char **e = environ; *e; e++)
+    for (char **e = environ; e && *e; e++)
         room++;
     env = PR_ARENA_ARRAY(job->arena, const char *, room);
     if (!env)
         return pr_fail_nomem(err);
-    for (char **e = environ; *e; e++)
+    for (char **e = environ; e && *e; e++)
         env[count++] = *e;
     for (uint32_t i = 0; i < job->params->len; i++) {
         const struct pr_member *m = &job->params->members[i];

@@ -29,7 +29,7 @@ static int push(struct pr_job *job, struct args *a, const char *word,
 static int push_value(struct pr_job *job, struct args *a,
                       const struct pr_value *v, struct pr_err *err)
 {
-    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
     const char *word;
 
     pr_text(&text, v);

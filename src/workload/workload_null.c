@@ -4,9 +4,9 @@
  * that runs in a process of ours.
  */
 #include "base/clock.h"
+#include "base/file.h"
 #include "workload/workload.h"
 
-#include <stdio.h>
 #include <time.h>
 
 static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
@@ -25,6 +25,7 @@ static int run(struct pr_job *job, struct pr_err *err)
     struct pr_null_opts o;
     int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);
     uint64_t start = pr_clock_ns(), elapsed;
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(256);
     struct timespec nap;
 
     if (rc)
@@ -35,8 +36,12 @@ static int run(struct pr_job *job, struct pr_err *err)
         if (o.sleep > 0)
             nanosleep(&nap, NULL);
     elapsed = pr_clock_ns() - start;
-    dprintf(1, "__results.steps__= %lld\n__results.time__= %.6f\n",
-            (long long)o.steps, (double)elapsed / 1e6);
+    pr_buf_printf(&out, "__results.steps__= %lld\n__results.time__= ",
+                  (long long)o.steps);
+    pr_float_text(&out, (double)elapsed / 1e6);
+    pr_buf_char(&out, '\n');
+    if (!pr_buf_ok(&out) || !pr_write_all(1, out.data, out.len))
+        return pr_fail_errno(err, PR_E_IO, "stdout", "cannot write");
     return PR_OK;
 }
 

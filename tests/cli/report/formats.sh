@@ -3,4 +3,4 @@ prony run -q -P exp.command='["sh", "-c", "echo __results.speed__= $0", "${n}"]'
 prony report out
 prony report out --format md | cut -d'|' -f1-7
 prony report out --format csv | tr -d '\r' | cut -d, -f2-4
-prony report out --format json | python3 -c 'import json, sys; print([(r["n"], r["t"], r["status"], r["speed"]) for r in json.load(sys.stdin)])'
+prony report out --format json | python3 -c 'import json, sys; print([(r["n"], r["t"], r["status"], r["speed"]) for r in json.load(sys.stdin)["experiments"]])'
