@@ -22,7 +22,10 @@ int pr_rundata_open(const char *dir, struct pr_rundata **ret,
 
     if (!d)
         return pr_fail_nomem(err);
-    snprintf(d->dir, sizeof d->dir, "%s", dir);
+    if ((size_t)snprintf(d->dir, sizeof d->dir, "%s", dir) >= sizeof d->dir) {
+        pr_free(d);
+        return pr_fail(err, PR_E_IO, "", "the path '%.100s…' is too long", dir);
+    }
     snprintf(path, sizeof path, "%s/plan.json", d->dir);
     rc = pr_plan_file_open(path, &d->plan, err);
     if (rc) {
@@ -54,11 +57,6 @@ bool pr_rundata_varied(const struct pr_rundata *d, const char *name)
     return list->len == 0;
 }
 
-uint64_t pr_rundata_count(const struct pr_rundata *d)
-{
-    return d->plan.count;
-}
-
 int pr_rundata_next(struct pr_rundata *d, struct pr_arena *a,
                     struct pr_rundata_row *ret, struct pr_err *ret_bad,
                     struct pr_err *err)
@@ -72,7 +70,8 @@ int pr_rundata_next(struct pr_rundata *d, struct pr_arena *a,
     if (!values)
         return pr_fail_nomem(err);
     values[0] = planned.params;
-    *ret = (struct pr_rundata_row){planned.id, &values[0], NULL};
+    *ret =
+        (struct pr_rundata_row){planned.id, planned.repeat, &values[0], NULL};
     if (ret_bad)
         *ret_bad = (struct pr_err){0};
     rc = pr_result_read(d->dir, planned.id, a, &values[1], ret_bad);

@@ -19,10 +19,9 @@ void pr_rundata_close(struct pr_rundata *d);
  * plan that says nothing about it, true for every name. */
 bool pr_rundata_varied(const struct pr_rundata *d, const char *name);
 
-uint64_t pr_rundata_count(const struct pr_rundata *d);
-
 struct pr_rundata_row {
     const char *id;
+    int64_t repeat; /* 1, 2, … */
     const struct pr_value *params;
     const struct pr_value *result; /* NULL: none yet */
 };

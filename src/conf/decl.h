@@ -23,7 +23,6 @@ struct pr_decl {
     const struct pr_value *domain; /* a list, or NULL */
     struct pr_regex *regexp;       /* NULL: any */
     const char *regexp_text;
-    const struct pr_value *desc; /* text, a list of lines, or NULL */
 };
 
 /* "int", "str", "float", "bool"; PR_DECL_NONE for anything else. */

@@ -306,7 +306,7 @@ static int cast_str(const struct pr_opt *opt, const struct pr_value *in,
         v = pr_strn(s, text.len);
     }
     if (memchr(v.s, '\0', v.len))
-        return pr_fail(err, PR_E_CONF, "", "holds a NUL character");
+        return pr_fail(err, PR_E_CONF, "", "wants text without NUL characters");
     if (opt->choices && !chosen(opt->choices, v.s, v.len))
         return unwanted(opt, in, err);
     *ret = v;

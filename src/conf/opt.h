@@ -34,7 +34,6 @@ enum pr_opt_flags {
     PR_OPT_PLAIN = 0,
     PR_OPT_DERIVED = 1 << 0, /* normally computed, not set */
     PR_OPT_PREFIX = 1 << 1,  /* stands for NAME.anything */
-    PR_OPT_OUTPUT = 1 << 2,  /* written by the run, not read */
 };
 
 struct pr_opt {

@@ -52,12 +52,8 @@ static int declare_one(struct pr_scope *s, const struct pr_source *src,
 {
     const struct pr_value *v = &m->value;
 
-    if (strcmp(m->key, "val") == 0)
+    if (strcmp(m->key, "val") == 0 || strcmp(m->key, "desc") == 0)
         return PR_OK;
-    if (strcmp(m->key, "desc") == 0) {
-        decl->desc = v;
-        return PR_OK;
-    }
     if (strcmp(m->key, "type") == 0) {
         enum pr_decl_type type =
             v->kind == PR_STR ? pr_decl_type_of(v->s) : PR_DECL_NONE;

@@ -416,7 +416,7 @@ int pr_plan_build(struct pr_plan *p, struct pr_err *err)
     for (size_t i = 0; i < p->group_count && !rc; i++) {
         rc = build_group(p, p->target_count ? &p->targets[i] : NULL,
                          &p->groups[i], err);
-        if (!rc)
+        if (!rc && i == 0) /* -V is the same for all groups */
             rc = warn_beaten(p, &p->groups[i], err);
     }
     if (!rc)

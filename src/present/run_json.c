@@ -16,6 +16,8 @@ static void put_row(struct pr_buf *b, const struct pr_rundata_row *row,
 {
     pr_buf_str(b, first ? "\n{\"id\": " : ",\n{\"id\": ");
     pr_json_string(b, row->id, strlen(row->id));
+    if (row->repeat > 1)
+        pr_buf_printf(b, ", \"repeat\": %lld", (long long)row->repeat);
     for (size_t i = 0; row->result && i < sizeof keys / sizeof *keys; i++) {
         const struct pr_value *v = pr_get(row->result, keys[i]);
         if (!v)

@@ -433,7 +433,7 @@ static int note_ended(struct runner *r, const char *line, size_t len,
 /* Which ends earlier runs have recorded. */
 static int read_ended(struct runner *r, struct pr_err *err)
 {
-    struct pr_view events;
+    struct pr_view events = {0};
     char path[4096];
     int rc = pr_rundir_path(r->opts->dir, "events.ndjson", path, err);
 

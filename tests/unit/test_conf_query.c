@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char dictionary[] =
     "{\"f\": \"TensorFlow\", \"m\": \"resnet50\", \"b\": 16, \"e\": \"\", "

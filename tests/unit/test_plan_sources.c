@@ -201,7 +201,7 @@ static void prony_files(void **state)
         {"exp.model: x\nmy.tag: 5\n",
          "{\"exp.model\": \"x\", \"my.tag\": 5}\n"},
         {"exp: {model: x, args: [1, a]}\n",
-         "{\"exp.model\": \"x\", \"exp.args\": \"1 a\"}\n"},
+         "{\"exp.model\": \"x\", \"exp.args\": [1, \"a\"]}\n"},
         {"exp:\n  a:\n    b: {c: 1}\n  d: 2\n",
          "{\"exp.a.b.c\": 1, \"exp.d\": 2}\n"},
         {"exp.a: {b: 1}\n", "{\"exp.a.b\": 1}\n"},

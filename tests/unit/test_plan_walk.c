@@ -261,10 +261,10 @@ static void explain_tells_the_whole_story(void **state)
     assert_int_equal(pr_plan_explain(p, "exp.num_batches", &out, NULL), 0);
     assert_non_null(strstr(out.data,
                            ": exp.num_batches = 3\n"
-                           "  set by command line -P exp.num_batches to 3\n"
-                           "  over --config c.yaml:1:1 to 2\n"
-                           "  over target t.yaml:1:1 to 1\n"
-                           "  over built-in default to 100\n"));
+                           "  from command line -P exp.num_batches: 3\n"
+                           "  over --config c.yaml:1:1: 2\n"
+                           "  over target t.yaml:1:1: 1\n"
+                           "  over built-in default: 100\n"));
     assert_int_equal(pr_plan_explain(p, "exp.num_batchs", &out, &err),
                      PR_E_USAGE);
     assert_string_equal(err.hint, "did you mean 'exp.num_batches'?");

@@ -83,7 +83,7 @@ static void a_line_looks_like_this(void **state)
         out.data,
         "{\"time\": \"2026-11-15T22:03:42.999999Z\", \"event\": "
         "\"experiment_retry\", \"id\": \"0001-ab\", \"attempt\": 1, "
-        "\"status\": \"failed\", \"elapsed_s\": 1.250000, \"reason\": "
+        "\"status\": \"failed\", \"elapsed_s\": 1.25, \"reason\": "
         "\"exit status 3: \\\"no\\\"\\n\\tbad \303\274\", \"done\": 1, "
         "\"total\": 7, \"failed\": 1}\n");
 }
