@@ -2,7 +2,7 @@
 lib=$(dirname "$(command -v prony)")
 real=$(dirname "$(readlink -f "$lib/prony")")
 test -e "$real/libprony.so" || { echo "no shared library beside the program"; exit 77; }
-if grep -q __asan_init "$real/libprony.so"; then
+if grep -qE "__(asan|tsan)_init" "$real/libprony.so"; then
     echo "the library is built with a sanitizer, a plain program cannot load it"
     exit 77
 fi
