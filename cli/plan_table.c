@@ -7,17 +7,6 @@
 
 enum { MAX_NAMES = 10 };
 
-/* A command as a list reads best as words. */
-static void put_words(struct pr_buf *out, const struct pr_value *v)
-{
-    for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++) {
-        pr_buf_str(out, i ? " " : "");
-        pr_text(out, &v->items[i]);
-    }
-    if (v->kind != PR_LIST)
-        pr_text(out, v);
-}
-
 static void set_param(struct pr_table *t, size_t col, struct pr_plan *p,
                       const struct pr_experiment *e, const char *name)
 {
@@ -28,13 +17,13 @@ static void set_param(struct pr_table *t, size_t col, struct pr_plan *p,
 
     if (!v)
         return;
-    put_words(&text, v);
+    pr_joined(&text, v);
     if (strcmp(name, "exp.command") == 0) { /* and what stands after -- */
         id = pr_names_find(pr_plan_names(p), "exp.args", 8);
         v = id == PR_NO_NAME ? NULL : pr_expanded(e->values, id);
         pr_buf_str(&text, v && v->len ? " " : "");
         if (v)
-            put_words(&text, v);
+            pr_joined(&text, v);
     }
     pr_table_set_strn(t, col, text.data ? text.data : "", text.len);
 }

@@ -270,3 +270,17 @@ void pr_text(struct pr_buf *out, const struct pr_value *v)
         break;
     }
 }
+
+void pr_joined(struct pr_buf *out, const struct pr_value *v)
+{
+    if (v->kind != PR_LIST)
+        pr_text(out, v);
+    for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++) {
+        if (i)
+            pr_buf_char(out, ' ');
+        if (v->items[i].kind == PR_MAP)
+            pr_repr(out, &v->items[i]);
+        else
+            pr_text(out, &v->items[i]);
+    }
+}

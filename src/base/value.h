@@ -80,6 +80,10 @@ bool pr_copy(struct pr_arena *a, const struct pr_value *v,
  * text as it is. A map is written as JSON (what DLBS does). */
 void pr_text(struct pr_buf *out, const struct pr_value *v);
 
+/* The items of a list as text with blanks between, as DLBS joins them; any
+ * other value as pr_text. */
+void pr_joined(struct pr_buf *out, const struct pr_value *v);
+
 /* As Python's repr(): text in quotes, a map as {'a': 1}. What a list holds is
  * written like this by pr_text, too. */
 void pr_repr(struct pr_buf *out, const struct pr_value *v);

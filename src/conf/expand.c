@@ -76,14 +76,7 @@ static int join(struct pr_arena *a, const struct pr_value *list,
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(PR_EXPAND_MAX_TEXT);
     const char *s;
 
-    for (uint32_t i = 0; i < list->len; i++) {
-        if (i)
-            pr_buf_char(&text, ' ');
-        if (list->items[i].kind == PR_MAP)
-            pr_repr(&text, &list->items[i]);
-        else
-            pr_text(&text, &list->items[i]);
-    }
+    pr_joined(&text, list);
     if (!pr_buf_ok(&text) || !(s = pr_arena_copy(a, text.data, text.len)))
         return pr_fail_nomem(err);
     *ret = pr_strn(s, text.len);

@@ -95,17 +95,6 @@ static void lay_out(struct layout *l, struct pr_arena *a)
         add(l, "reason", PR_COL_STR, "reason");
 }
 
-/* A list, a command say, reads best as words. */
-static void put_words(struct pr_buf *out, const struct pr_value *v)
-{
-    for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++) {
-        pr_buf_str(out, i ? " " : "");
-        pr_text(out, &v->items[i]);
-    }
-    if (v->kind != PR_LIST)
-        pr_text(out, v);
-}
-
 static void set_value(struct pr_table *t, size_t col, const struct pr_value *v)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
@@ -117,7 +106,7 @@ static void set_value(struct pr_table *t, size_t col, const struct pr_value *v)
     else if (v->kind == PR_FLOAT)
         pr_table_set_float(t, col, v->f);
     else {
-        put_words(&text, v);
+        pr_joined(&text, v);
         pr_table_set_strn(t, col, text.data ? text.data : "", text.len);
     }
 }
