@@ -190,6 +190,10 @@ static int take_value(struct cli *c, const struct option *o, const char *value,
                            c->verb->name);
         }
         value = argv[++*i];
+        if (value[0] == '-' && value[1] &&
+            (value[1] == '-' || by_letter(c, value[1])))
+            return pr_fail(err, PR_E_USAGE, "", "--%s wants %s, got '%s'",
+                           o->name, o->argument, value);
     }
     return push_option(c, o, value, false, err);
 }

@@ -1,5 +1,6 @@
 /* `prony run`: plan, run, record, show. */
 #include "base/clock.h"
+#include "base/file.h"
 #include "cli/report.h"
 #include "cli/targets.h"
 #include "present/screen.h"
@@ -7,9 +8,10 @@
 #include "run/run.h"
 #include "run/session.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_ROWS = 40 };
@@ -38,18 +40,27 @@ static const char *stem(struct cli *c, size_t *ret_len)
     return name;
 }
 
-/* "runs/NAME.TIME", with a number when there is one of this second. */
-static const char *default_dir(struct cli *c)
+/* Makes "runs/NAME.TIME", with a number when there is one of this second. */
+static const char *default_dir(struct cli *c, struct pr_err *err)
 {
     char time[32];
     size_t len;
-    const char *name = stem(c, &len), *path;
+    const char *name = stem(c, &len);
     const char *base = pr_arena_printf(c->arena, "runs/%.*s.%s", (int)len, name,
                                        pr_time_name(time, pr_wall_clock_ns()));
+    const char *path = base;
 
-    path = base;
-    for (int i = 2; path && access(path, F_OK) == 0 && i < 1000; i++)
+    if (pr_make_dirs("runs", err))
+        return NULL;
+    for (int i = 2; path && mkdir(path, 0755) < 0; i++) {
+        if (errno != EEXIST || i > 10000) {
+            (void)pr_fail_errno(err, PR_E_IO, path, "cannot make the folder");
+            return NULL;
+        }
         path = pr_arena_printf(c->arena, "%s.%d", base, i);
+    }
+    if (!path)
+        (void)pr_fail_nomem(err);
     return path;
 }
 
@@ -86,34 +97,43 @@ static int refuse_changes(const struct cli *c, const char *what,
     return PR_OK;
 }
 
-static int plan_dir(struct cli *c, const char *path, struct pr_rundir *d,
-                    struct pr_err *err)
+/* Fills the directory that was asked for, or one of our own naming. */
+static int create(struct cli *c, struct pr_plan *p, const char *plan_file,
+                  struct pr_rundir *d, struct pr_err *err)
 {
-    struct pr_plan *p;
-    int rc = plan_from_args(c, &p, err);
+    const char *given = arg_get(c, A_DIR);
+    const char *path = given ? given : default_dir(c, err);
+    int rc;
 
-    if (rc)
-        return rc;
-    rc = pr_plan_check(p, err);
-    if (!rc)
-        rc = pr_session_create(path, p, d, err);
-    pr_plan_free(p);
+    if (!path)
+        return err->code;
+    rc = p ? pr_session_create(path, p, d, err)
+           : pr_session_create_from(path, plan_file, d, err);
+    if (rc && !given) {
+        (void)rmdir(path);
+        (void)rmdir("runs"); /* if nothing else is in it */
+    }
     return rc;
 }
 
 static int new_dir(struct cli *c, struct pr_rundir *d, struct pr_err *err)
 {
-    const char *path = arg_get(c, A_DIR), *plan_file = finished_plan(c);
+    const char *plan_file = finished_plan(c);
+    struct pr_plan *p;
     int rc;
 
-    if (!path)
-        path = default_dir(c);
-    if (!path)
-        return pr_fail_nomem(err);
-    if (!plan_file)
-        return plan_dir(c, path, d, err);
-    rc = refuse_changes(c, "a finished plan is run as it stands", err);
-    return rc ? rc : pr_session_create_from(path, plan_file, d, err);
+    if (plan_file) {
+        rc = refuse_changes(c, "a finished plan is run as it stands", err);
+        return rc ? rc : create(c, NULL, plan_file, d, err);
+    }
+    rc = plan_from_args(c, &p, err);
+    if (rc)
+        return rc;
+    rc = pr_plan_check(p, err);
+    if (!rc)
+        rc = create(c, p, NULL, d, err);
+    pr_plan_free(p);
+    return rc;
 }
 
 static int dry_run(struct cli *c, struct pr_err *err)
@@ -184,10 +204,12 @@ static void say_end(const struct pr_rundir *d, const struct pr_run_summary *sum)
 {
     uint64_t finished = 0;
 
+    if (!sum->total)
+        return; /* it did not even begin */
     for (int i = 0; i < PR_STATUS_COUNT; i++)
         if (i != PR_STATUS_INTERRUPTED)
             finished += sum->by_status[i];
-    if (sum->total && sum->earlier == sum->total)
+    if (sum->earlier == sum->total)
         say(SAY_INFO, "all of it was done before, nothing was run\n");
     say(SAY_INFO, "results: %s\n", d->path);
     if (finished < sum->total)
@@ -213,7 +235,7 @@ static int go(struct cli *c, struct pr_rundir *d, long retry,
 
     c->signo = sum.signo;
     pr_live_free(w.live);
-    if (print_results(c, d, &shown) && !rc) {
+    if (sum.total && print_results(c, d, &shown) && !rc) {
         *err = shown;
         rc = shown.code;
     }

@@ -119,6 +119,17 @@ bool pr_write_all(int fd, const void *data, size_t len)
     return true;
 }
 
+/* A pipe that nobody reads must not stop us; what is read is written to as
+ * usual. */
+static int open_special(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd >= 0)
+        (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return fd;
+}
+
 /* Two writers of one path must not share a temporary file. */
 static atomic_uint serial;
 
@@ -144,7 +155,7 @@ int pr_file_create(const char *path, struct pr_new_file *ret,
         *ret->temp
             ? open(ret->temp,
                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)
-            : open(path, O_WRONLY | O_CLOEXEC);
+            : open_special(path);
     if (ret->fd < 0)
         return pr_fail_errno(err, PR_E_IO, path, "cannot create");
     return PR_OK;

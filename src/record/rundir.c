@@ -98,16 +98,19 @@ static bool is_half_made(const char *name)
     return strncmp(name, PR_TEMP_PREFIX, strlen(PR_TEMP_PREFIX)) == 0;
 }
 
-/* What an earlier start may have left before there was a plan. */
-static bool is_leftover(const char *name)
+/* What an earlier start may have left before there was a plan: files without
+ * anything in them. */
+static bool is_leftover(DIR *dir, const char *name)
 {
-    static const char *const names[] = {".", "..", "events.ndjson",
-                                        "experiments", "env.json"};
+    struct stat st;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return is_half_made(name);
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || is_half_made(name))
+        return true;
+    if (fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    return (strcmp(name, "events.ndjson") == 0 && S_ISREG(st.st_mode) &&
+            st.st_size == 0) ||
+           (strcmp(name, "experiments") == 0 && S_ISDIR(st.st_mode));
 }
 
 /* Nothing in it that matters, or not there yet. */
@@ -115,22 +118,26 @@ static int check_free(const struct pr_rundir *d, struct pr_err *err)
 {
     DIR *dir = opendir(d->path);
     struct dirent *e;
-    bool used = false;
+    bool used = false, is_run = false;
 
     if (!dir && errno == ENOENT)
         return PR_OK;
     if (!dir)
         return pr_fail_errno(err, PR_E_IO, d->path, "cannot open");
-    while (!used && (e = readdir(dir)))
-        used = !is_leftover(e->d_name);
+    while ((e = readdir(dir))) {
+        used |= !is_leftover(dir, e->d_name);
+        is_run |= strcmp(e->d_name, "plan.json") == 0;
+    }
     closedir(dir);
     if (!used)
         return PR_OK;
     pr_fail(err, PR_E_USAGE, d->path, "is not empty");
-    return pr_hint(err,
-                   "go on with its run by 'prony run --resume %s', or "
-                   "choose another directory with -o",
-                   d->path);
+    if (is_run)
+        return pr_hint(err,
+                       "go on with its run by 'prony run --resume %s', or "
+                       "choose another directory with -o",
+                       d->path);
+    return pr_hint(err, "choose another directory with -o");
 }
 
 int pr_rundir_create(const char *path, struct pr_rundir *ret,
@@ -202,35 +209,50 @@ void pr_rundir_close(struct pr_rundir *d)
     d->events_fd = d->experiments_fd = -1;
 }
 
+/* The number of the attempt whose log this is; that of log.txt, the last one,
+ * is not in its name. */
+static unsigned attempt_of(const char *name)
+{
+    unsigned n;
+
+    return sscanf(name, "log.txt.%u", &n) == 1 && n < 1000000 ? n : 0;
+}
+
 /* Without its old result: should we be killed, it must not be taken for the
- * new one. */
-static void empty_begun(const struct pr_rundir *d, const char *id)
+ * new one. How often it was tried is told by its logs. */
+static unsigned empty_begun(const struct pr_rundir *d, const char *id)
 {
     int fd = openat(d->experiments_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    unsigned most = 0, last = 0;
     struct dirent *e;
 
     if (!dir) {
         if (fd >= 0)
             close(fd);
-        return;
+        return 0;
     }
-    while ((e = readdir(dir)))
+    while ((e = readdir(dir))) {
+        unsigned n = attempt_of(e->d_name);
+        most = n > most ? n : most;
+        last += strcmp(e->d_name, "log.txt") == 0;
         if (is_half_made(e->d_name) || strcmp(e->d_name, "result.json") == 0)
             (void)unlinkat(dirfd(dir), e->d_name, 0);
+    }
     closedir(dir);
+    return most + last;
 }
 
 int pr_rundir_experiment(const struct pr_rundir *d, const char *id,
-                         bool *ret_begun, struct pr_err *err)
+                         bool *ret_begun, unsigned *ret_attempts,
+                         struct pr_err *err)
 {
     bool begun = mkdirat(d->experiments_fd, id, 0755) < 0;
 
     if (begun && errno != EEXIST)
         return pr_fail_errno(err, PR_E_IO, d->path,
                              "cannot make the folder experiments/%s", id);
-    if (begun)
-        empty_begun(d, id);
+    *ret_attempts = begun ? empty_begun(d, id) : 0;
     *ret_begun = begun;
     return PR_OK;
 }

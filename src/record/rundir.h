@@ -38,9 +38,11 @@ int pr_rundir_file(const struct pr_rundir *d, const char *id, const char *rest,
                    char out[static 4096], struct pr_err *err) PR_MUST_CHECK;
 
 /* Makes DIR/experiments/ID. One that is there was begun by an earlier run: its
- * result and what was left half made are removed. *ret_begun tells which. */
+ * result and what was left half made are removed; *ret_begun tells which, and
+ * *ret_attempts how many logs of attempts it holds. */
 int pr_rundir_experiment(const struct pr_rundir *d, const char *id,
-                         bool *ret_begun, struct pr_err *err) PR_MUST_CHECK;
+                         bool *ret_begun, unsigned *ret_attempts,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 /* Appends one line to events.ndjson, in one write. */
 int pr_rundir_append(struct pr_rundir *d, const struct pr_buf *line,

@@ -67,22 +67,46 @@ static int for_each_job(struct pr_plan *p, each_job *each, void *ctx,
     return rc;
 }
 
+/* Two experiments must not write one log: the second would be skipped, for the
+ * log of the first. */
+static int check_log(struct pr_names *logs, const struct pr_job *job,
+                     struct pr_err *err)
+{
+    const char *log = job->exp.log_file;
+    uint32_t before = pr_names_count(logs);
+
+    if (!*log)
+        return PR_OK;
+    if (pr_names_add(logs, log, strlen(log)) == PR_NO_NAME)
+        return pr_fail_nomem(err);
+    if (pr_names_count(logs) > before)
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, job->id,
+            "another experiment has the same exp.log_file '%s'", log);
+    return pr_hint(err, "make it differ, for example by ${exp.id}");
+}
+
 static int check_one(void *ctx, struct pr_job *job, struct pr_err *err)
 {
     const struct pr_workload *w;
     struct pr_start start;
     int rc;
 
-    (void)ctx;
     if (pr_job_is_off(job))
         return PR_OK;
-    rc = pr_workload_of(job, &w, err);
+    rc = check_log(ctx, job, err);
+    if (!rc)
+        rc = pr_workload_of(job, &w, err);
     return rc ? rc : w->prepare(job, &start, err);
 }
 
 int pr_plan_check(struct pr_plan *p, struct pr_err *err)
 {
-    return for_each_job(p, check_one, NULL, err);
+    struct pr_names *logs = pr_names_new();
+    int rc = logs ? for_each_job(p, check_one, logs, err) : pr_fail_nomem(err);
+
+    pr_names_free(logs);
+    return rc;
 }
 
 /* An experiment that this version cannot run still has a place in the plan;

@@ -7,9 +7,11 @@
 #include "base/names.h"
 #include "record/logline.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -72,6 +74,18 @@ static bool is_our_figure(const char *key, size_t len)
     return false;
 }
 
+/* JSON has no word for what is not finite, also deep inside a value. */
+static bool is_finite(const struct pr_value *v)
+{
+    for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++)
+        if (!is_finite(&v->items[i]))
+            return false;
+    for (uint32_t i = 0; v->kind == PR_MAP && i < v->len; i++)
+        if (!is_finite(&v->members[i].value))
+            return false;
+    return v->kind != PR_FLOAT || isfinite(v->f);
+}
+
 /* Metrics by name; of each the last value, as JSON. */
 struct metrics {
     struct pr_names *names;
@@ -91,7 +105,7 @@ static int keep(void *ctx, const char *key, size_t len,
         key += sizeof prefix - 1;
         len -= sizeof prefix - 1;
     }
-    if (value->kind == PR_FLOAT && !isfinite(value->f)) {
+    if (!is_finite(value)) {
         m->not_finite++;
         return 0;
     }
@@ -209,21 +223,34 @@ int pr_metrics_tail(const char *log_path, struct pr_buf *out,
     return pr_log_tail(log_path, TAIL_LINES, TAIL_BYTES, out, err);
 }
 
-int pr_metrics_copy_log(const char *log_path, const char *to,
+static bool is_inside(const char *folder, const char *dir)
+{
+    char a[PATH_MAX], b[PATH_MAX];
+    size_t n;
+
+    if (!realpath(folder, a) || !realpath(dir, b))
+        return false;
+    n = strlen(b);
+    return strncmp(a, b, n) == 0 && (a[n] == '/' || !a[n]);
+}
+
+int pr_metrics_copy_log(const char *log_path, const char *to, const char *dir,
                         struct pr_err *err)
 {
     const char *slash = strrchr(to, '/');
     struct pr_view log;
-    char dir[4096];
+    char folder[4096] = ".";
     int rc = PR_OK;
 
-    if (slash && slash > to && (size_t)(slash - to) < sizeof dir) {
-        memcpy(dir, to, (size_t)(slash - to));
-        dir[slash - to] = '\0';
-        rc = pr_make_dirs(dir, err);
+    if (slash && slash > to && (size_t)(slash - to) < sizeof folder) {
+        memcpy(folder, to, (size_t)(slash - to));
+        folder[slash - to] = '\0';
+        rc = pr_make_dirs(folder, err);
     }
     if (rc || access(log_path, F_OK) < 0)
         return rc;
+    if (is_inside(folder, dir))
+        return pr_fail(err, PR_E_CONF, to, "it lies in the run directory");
     rc = pr_file_map(log_path, &log, err);
     if (rc)
         return rc;

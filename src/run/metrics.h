@@ -20,8 +20,9 @@ void pr_metrics_warn(struct pr_buf *warnings, const char *fmt, ...)
 int pr_metrics_tail(const char *log_path, struct pr_buf *out,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* Copies the log to where exp.log_file says. */
-int pr_metrics_copy_log(const char *log_path, const char *to,
+/* Copies the log to where exp.log_file says, but not into the run directory
+ * dir: its files are ours. */
+int pr_metrics_copy_log(const char *log_path, const char *to, const char *dir,
                         struct pr_err *err) PR_MUST_CHECK;
 
 /* exp.rerun: whether the file exp.log_file makes a new run needless. */

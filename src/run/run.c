@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/names.h"
 #include "record/plan_file.h"
 #include "record/result.h"
@@ -22,8 +23,9 @@ struct runner {
     struct pr_stop stop;
     struct pr_arena *arena; /* of one experiment */
     struct pr_buf line;     /* an event being written */
-    struct pr_names *ended; /* ids whose end an earlier run has recorded;
-                               NULL: a new run */
+    struct pr_names *seen; /* ids that earlier runs recorded; NULL: a new run */
+    bool *ended;           /* by id: its last event there is its end */
+    size_t ended_cap;
     uint64_t done, failed;
     bool give_up; /* --fail-fast struck */
 };
@@ -126,13 +128,14 @@ static int write_params(struct runner *r, struct trip *t, struct pr_err *err)
 
 /* exp.log_file gets a copy of the log. Not for an experiment that will be run
  * again; and where it cannot be written, the result is still a result. */
-static void copy_log(const struct trip *t, struct pr_buf *warnings)
+static void copy_log(const struct trip *t, const char *dir,
+                     struct pr_buf *warnings)
 {
     struct pr_err err = {0};
 
     if (!*t->job.exp.log_file || !t->attempts ||
         t->last.status == PR_STATUS_INTERRUPTED ||
-        pr_metrics_copy_log(t->log, t->job.exp.log_file, &err) == PR_OK)
+        pr_metrics_copy_log(t->log, t->job.exp.log_file, dir, &err) == PR_OK)
         return;
     pr_metrics_warn(warnings, "exp.log_file was not written: %s", err.msg);
 }
@@ -168,7 +171,7 @@ static int conclude(struct runner *r, struct trip *t, struct pr_err *err)
         rc = pr_metrics_tail(t->log, &tail, err);
         result.log_tail = tail.data;
     }
-    copy_log(t, &warnings);
+    copy_log(t, r->opts->dir->path, &warnings);
     if (!rc)
         rc = pr_result_write(r->opts->dir, &result, err);
     if (rc)
@@ -270,7 +273,8 @@ static int travel(struct runner *r, struct trip *t, struct pr_err *err)
     struct pr_err inner = {0};
     const char *why;
     bool begun = false;
-    int rc = pr_rundir_experiment(r->opts->dir, t->planned.id, &begun, err);
+    int rc = pr_rundir_experiment(r->opts->dir, t->planned.id, &begun,
+                                  &t->earlier, err);
 
     if (!rc)
         rc =
@@ -281,10 +285,8 @@ static int travel(struct runner *r, struct trip *t, struct pr_err *err)
         return rc;
     memcpy(t->dir, t->log, strlen(t->log) - strlen("/log.txt"));
     t->dir[strlen(t->log) - strlen("/log.txt")] = '\0';
-    if (t->earlier)
-        put_log_aside(t);
-    else if (begun)
-        (void)unlink(t->log); /* of an attempt that was killed with its run */
+    t->attempts = t->earlier;
+    put_log_aside(t);
     rc =
         pr_job_init(&t->job, t->planned.id, t->dir, &t->full, r->arena, &inner);
     if (rc) { /* a plan edited by hand: this experiment fails, not the run */
@@ -310,7 +312,10 @@ static int mend_event(struct runner *r, const char *id,
                          .id = id,
                          .status = pr_result_status(result)};
 
-    if (!r->ended || pr_names_find(r->ended, id, strlen(id)) != PR_NO_NAME)
+    uint32_t known =
+        r->seen ? pr_names_find(r->seen, id, strlen(id)) : PR_NO_NAME;
+
+    if (!r->seen || (known != PR_NO_NAME && r->ended[known]))
         return PR_OK;
     if (reason && reason->kind == PR_STR)
         e.reason = reason->s;
@@ -319,11 +324,9 @@ static int mend_event(struct runner *r, const char *id,
     return record(r, e, err);
 }
 
-/* Whether an earlier run finished it. 1: yes, counted; 0: to be run, and how
- * often it was tried before is noted. */
+/* Whether an earlier run finished it. 1: yes, counted; 0: to be run. */
 static int finished_before(struct runner *r, struct trip *t, struct pr_err *err)
 {
-    const struct pr_value *attempts;
     struct pr_value result;
     enum pr_status status;
     struct pr_err inner = {0};
@@ -337,9 +340,6 @@ static int finished_before(struct runner *r, struct trip *t, struct pr_err *err)
     if (rc != 1)
         return rc;
     status = pr_result_status(&result);
-    attempts = pr_get(&result, "attempts");
-    if (attempts && attempts->kind == PR_INT && attempts->i > 0)
-        t->attempts = t->earlier = (unsigned)attempts->i;
     if (status == PR_STATUS_COUNT || status == PR_STATUS_INTERRUPTED ||
         (is_failure(status) && r->opts->retry >= 0))
         return 0;
@@ -376,6 +376,22 @@ static bool asked_to_stop(struct runner *r)
     return r->stop.count || r->stop.after_current || r->give_up;
 }
 
+/* What earlier runs finished beyond the place where this one stopped. */
+static int count_rest(struct runner *r, struct pr_err *err)
+{
+    struct trip t = {.attempts = 0};
+    int rc = PR_OK;
+
+    while (rc >= 0) {
+        pr_arena_reset(r->arena);
+        rc = pr_plan_file_next(&r->plan, r->arena, &t.planned, err);
+        if (rc != 1)
+            return rc;
+        rc = finished_before(r, &t, err);
+    }
+    return rc;
+}
+
 static int loop(struct runner *r, struct pr_err *err)
 {
     struct pr_event e = {.kind = PR_EVENT_RUN_START};
@@ -388,6 +404,8 @@ static int loop(struct runner *r, struct pr_err *err)
         rc = rc == 1 ? PR_OK : rc;
     }
     r->sum->signo = r->stop.signo;
+    if (!rc && asked_to_stop(r))
+        rc = count_rest(r, err);
     e = (struct pr_event){.kind = PR_EVENT_RUN_END};
     return rc ? rc : record(r, e, err);
 }
@@ -416,18 +434,38 @@ static int verdict(const struct runner *r, struct pr_err *err)
                    (unsigned long long)r->sum->total);
 }
 
-static int note_ended(struct runner *r, const char *line, size_t len,
+static int note_event(struct runner *r, const struct pr_event *e,
                       struct pr_err *err)
+{
+    uint32_t id = pr_names_add(r->seen, e->id, strlen(e->id));
+    bool *ended = r->ended;
+
+    if (id == PR_NO_NAME)
+        return pr_fail_nomem(err);
+    if (id >= r->ended_cap) {
+        size_t cap = r->ended_cap ? r->ended_cap * 2 : 256;
+        ended = pr_realloc(r->ended, cap * sizeof *ended);
+        if (!ended)
+            return pr_fail_nomem(err);
+        r->ended = ended;
+        r->ended_cap = cap;
+    }
+    ended[id] = e->kind == PR_EVENT_EXPERIMENT_END;
+    return PR_OK;
+}
+
+static int note_line(struct runner *r, const char *line, size_t len,
+                     struct pr_err *err)
 {
     struct pr_event e;
     int rc = pr_event_read(line, len, r->arena, &e, NULL);
 
-    /* Half a line of a run that was killed is no event. */
-    if (rc == 1 && e.kind == PR_EVENT_EXPERIMENT_END && e.id &&
-        pr_names_add(r->ended, e.id, strlen(e.id)) == PR_NO_NAME)
+    if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
+    /* Half a line of a run that was killed is no event. */
+    rc = rc == 1 && e.id ? note_event(r, &e, err) : PR_OK;
     pr_arena_reset(r->arena);
-    return rc == PR_E_NOMEM ? pr_fail_nomem(err) : PR_OK;
+    return rc;
 }
 
 /* Which ends earlier runs have recorded. */
@@ -441,17 +479,34 @@ static int read_ended(struct runner *r, struct pr_err *err)
         rc = pr_file_map(path, &events, err);
     if (rc || !events.len)
         return rc;
-    r->ended = pr_names_new();
-    if (!r->ended)
+    r->seen = pr_names_new();
+    if (!r->seen)
         rc = pr_fail_nomem(err);
     for (size_t at = 0; !rc && at < events.len;) {
         const char *line = events.data + at;
         const char *end = memchr(line, '\n', events.len - at);
         size_t len = end ? (size_t)(end - line) : events.len - at;
-        rc = note_ended(r, line, len, err);
+        rc = note_line(r, line, len, err);
         at += len + 1;
     }
     pr_file_unmap(&events);
+    return rc;
+}
+
+/* What a plan says of its own size is not believed: it may have been edited. */
+static int count_plan(struct runner *r, const char *path, struct pr_err *err)
+{
+    struct pr_plan_file plan;
+    struct pr_planned one;
+    int rc = pr_plan_file_open(path, &plan, err);
+
+    if (rc)
+        return rc;
+    while ((rc = pr_plan_file_next(&plan, r->arena, &one, err)) == 1) {
+        r->sum->total++;
+        pr_arena_reset(r->arena);
+    }
+    pr_plan_file_close(&plan);
     return rc;
 }
 
@@ -464,11 +519,12 @@ static int open_all(struct runner *r, struct pr_err *err)
         rc = pr_plan_file_open(path, &r->plan, err);
     if (rc)
         return rc;
-    r->sum->total = r->plan.count;
     r->arena = pr_arena_new(65536);
     if (!r->arena)
         return pr_fail_nomem(err);
-    rc = read_ended(r, err);
+    rc = count_plan(r, path, err);
+    if (!rc)
+        rc = read_ended(r, err);
     if (!rc)
         rc = pr_stop_init(&r->stop, err);
     if (!rc)
@@ -497,7 +553,8 @@ int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
     pr_stop_done(&r.stop);
     if (r.plan.arena)
         pr_plan_file_close(&r.plan);
-    pr_names_free(r.ended);
+    pr_names_free(r.seen);
+    pr_free(r.ended);
     pr_arena_free(r.arena);
     pr_buf_done(&r.line);
     return rc;

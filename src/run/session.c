@@ -75,6 +75,8 @@ static int check_plan(const char *file, struct pr_err *err)
         rc = check_all(&plan, ids, file, err);
         pr_plan_file_close(&plan);
     }
+    if (!rc && !pr_names_count(ids))
+        rc = pr_fail(err, PR_E_CONF, file, "the plan has no experiments");
     pr_names_free(ids);
     return rc;
 }

@@ -223,24 +223,28 @@ static void folders_of_experiments(void **state)
 {
     struct pr_rundir d;
     bool begun;
+    unsigned tries;
     struct pr_err err = {0};
 
     (void)state;
     begin_run(&d);
-    assert_int_equal(pr_rundir_experiment(&d, "0001-a", &begun, NULL), PR_OK);
+    assert_int_equal(pr_rundir_experiment(&d, "0001-a", &begun, &tries, NULL),
+                     PR_OK);
     assert_false(begun);
     assert_true(is_dir("r/experiments/0001-a"));
     /* Again: its result and what was half made go, the rest stays. */
     put_file("r/experiments/0001-a/result.json", "{}");
     put_file("r/experiments/0001-a/log.txt", "x");
     put_file("r/experiments/0001-a/" PR_TEMP_PREFIX "result.json", "half");
-    assert_int_equal(pr_rundir_experiment(&d, "0001-a", &begun, NULL), PR_OK);
+    assert_int_equal(pr_rundir_experiment(&d, "0001-a", &begun, &tries, NULL),
+                     PR_OK);
     assert_true(begun);
+    assert_int_equal(tries, 1); /* one log */
     assert_int_not_equal(access("r/experiments/0001-a/result.json", F_OK), 0);
     assert_int_equal(access("r/experiments/0001-a/log.txt", F_OK), 0);
     assert_int_not_equal(
         access("r/experiments/0001-a/" PR_TEMP_PREFIX "result.json", F_OK), 0);
-    assert_int_equal(pr_rundir_experiment(&d, "no/such", &begun, &err),
+    assert_int_equal(pr_rundir_experiment(&d, "no/such", &begun, &tries, &err),
                      PR_E_IO);
     pr_rundir_close(&d);
 }
@@ -289,12 +293,14 @@ static void results_are_read_back(void **state)
                           .warnings = &warnings};
     struct pr_rundir d;
     bool begun;
+    unsigned tries;
     struct pr_value v;
 
     (void)state;
     begin_run(&d);
     assert_int_equal(pr_result_read("r", "0001-a", a, &v, NULL), 0);
-    assert_int_equal(pr_rundir_experiment(&d, "0001-a", &begun, NULL), PR_OK);
+    assert_int_equal(pr_rundir_experiment(&d, "0001-a", &begun, &tries, NULL),
+                     PR_OK);
     assert_int_equal(pr_result_read("r", "0001-a", a, &v, NULL), 0);
     pr_buf_str(&results, "\"results.time\": 1.5, \"x\": [1]");
     pr_buf_str(&warnings, "\"one\", \"two\"");
