@@ -7,38 +7,38 @@ PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
 export PYTHON FUZZ_SECONDS
 
 all: ## build/prony and the library beside it
-	@tools/deps build
+	@tools/deps build extra
 	@tools/build build -Dtests=false
 
 demo: all ## build, then run the main job
 	@build/prony demo
 
 check: ## every test, sanitizers, lint and valgrind; ends with the counts
-	@tools/deps build check
+	@tools/deps build extra check
 	@$(PYTHON) tools/check
 
 install: ## PREFIX=/usr/local DESTDIR=
-	@tools/deps build
+	@tools/deps build extra
 	@tools/install "$(abspath $(PREFIX))" "$(DESTDIR)"
 
 san: ## tests under the address and undefined-behaviour sanitizers
-	@tools/deps build check
+	@tools/deps build extra check
 	@$(PYTHON) tools/check sanitizers
 
 tsan: ## tests under the thread sanitizer
-	@tools/deps build check
+	@tools/deps build extra check
 	@$(PYTHON) tools/check threads
 
 fuzz: ## each fuzz target for FUZZ_SECONDS=60
-	@tools/deps build fuzz
+	@tools/deps build extra fuzz
 	@tools/fuzz "$(FUZZ_SECONDS)"
 
 cov: ## line coverage of the tests
-	@tools/deps build check cov
+	@tools/deps build extra check cov
 	@tools/cov
 
 lint: ## formatting and static analysis
-	@tools/deps build check
+	@tools/deps build extra check
 	@$(PYTHON) tools/check lint
 
 format: ## lay out all C files as .clang-format says
