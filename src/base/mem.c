@@ -43,6 +43,15 @@ void *pr_realloc(void *old, size_t bytes)
     return refused() ? NULL : realloc(old, bytes ? bytes : 1);
 }
 
+void *pr_alloc_aligned(size_t align, size_t bytes)
+{
+    size_t whole = (bytes + align - 1) & ~(align - 1);
+
+    if (refused() || whole < bytes)
+        return NULL;
+    return aligned_alloc(align, whole ? whole : align);
+}
+
 void pr_free(void *p)
 {
     free(p);

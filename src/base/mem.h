@@ -13,6 +13,9 @@ void *pr_alloc_zeroed(size_t bytes);
 void *pr_realloc(void *old, size_t bytes); /* old stays valid on failure */
 void pr_free(void *p);                     /* NULL is fine */
 
+/* At a multiple of align, a power of two. */
+void *pr_alloc_aligned(size_t align, size_t bytes);
+
 /* Let n allocations succeed and the next one fail, once; n < 0 turns it off.
  * For tests: allocations are counted per process, not per thread. */
 void pr_mem_fail_after(long n);

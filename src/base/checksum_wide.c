@@ -1,0 +1,60 @@
+/*
+ * CRC-32 by folding (Gopal and others, Intel 2009), 256 bytes a step in eight
+ * vectors: each is multiplied by x^2048 modulo the polynomial and added to
+ * what comes 256 bytes later. Twice as fast as with 128-bit vectors.
+ */
+#include "base/checksum_wide.h"
+
+#if PR_CRC32_WIDE
+
+#include <immintrin.h>
+
+#define WIDE __attribute__((target("avx2,pclmul,vpclmulqdq")))
+
+enum { VECTORS = 8, STEP = VECTORS * 32 };
+
+/* x^(2048+32) and x^(2048-32) modulo 0xedb88320, reflected, shifted by one. */
+#define FACTOR_LOW 0x11542778a
+#define FACTOR_HIGH 0x1322d1430
+
+int pr_crc32_wide_works(void)
+{
+    return __builtin_cpu_supports("avx2") &&
+           __builtin_cpu_supports("vpclmulqdq");
+}
+
+WIDE static inline __m256i load(const uint8_t *p)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+WIDE static inline __m256i fold(__m256i x, __m256i factors, __m256i next)
+{
+    __m256i low = _mm256_clmulepi64_epi128(x, factors, 0x00);
+    __m256i high = _mm256_clmulepi64_epi128(x, factors, 0x11);
+
+    return _mm256_xor_si256(_mm256_xor_si256(low, high), next);
+}
+
+WIDE void pr_crc32_wide_fold(uint32_t crc, const uint8_t *data, size_t len,
+                             uint8_t rest[static 256])
+{
+    const __m256i factors =
+        _mm256_set_epi64x(FACTOR_HIGH, FACTOR_LOW, FACTOR_HIGH, FACTOR_LOW);
+    __m256i x[VECTORS];
+
+    for (int i = 0; i < VECTORS; i++)
+        x[i] = load(data + 32 * i);
+    x[0] = _mm256_xor_si256(x[0],
+                            _mm256_set_epi32(0, 0, 0, 0, 0, 0, 0, (int)~crc));
+    for (data += STEP, len -= STEP; len >= STEP; data += STEP, len -= STEP)
+#pragma GCC unroll 8
+        for (int i = 0; i < VECTORS; i++)
+            x[i] = fold(x[i], factors, load(data + 32 * i));
+    for (int i = 0; i < VECTORS; i++)
+        _mm256_storeu_si256((__m256i *)(void *)(rest + 32 * i), x[i]);
+}
+
+#else
+typedef int not_empty; /* ISO C wants a declaration */
+#endif

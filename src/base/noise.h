@@ -1,0 +1,17 @@
+/*
+ * Random bytes as fast as memory takes them: a stream for each key, in blocks
+ * that can be made in any order. The same on every machine of this byte order.
+ * Good enough that nothing compresses or deduplicates; not for secrets.
+ */
+#ifndef PR_BASE_NOISE_H
+#define PR_BASE_NOISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PR_NOISE_BLOCK = 16 << 10 };
+
+/* Blocks block, block + 1, … of the stream of key; the last one may be cut. */
+void pr_noise_fill(void *out, size_t len, uint64_t key, uint64_t block);
+
+#endif
