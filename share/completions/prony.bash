@@ -2,7 +2,7 @@
 # edit.
 
 _prony_verbs='demo plan run report help doctor'
-_prony_sections='exp runtime null sys.plan_builder'
+_prony_sections='exp runtime null storage dataset.hdf5 dataset sys.plan_builder'
 _prony_names='exp.workload
 exp.command
 exp.args
@@ -61,6 +61,42 @@ runtime.EXPORT_CUDA_CACHE_PATH
 runtime.python
 null.steps
 null.sleep
+storage.engine
+storage.storage_type
+storage.storage_root
+storage.storage_options
+storage.block_size
+storage.queue_depth
+storage.throttle
+storage.latency
+storage.fault
+storage.trace
+dataset.hdf5.num_dset_per_record
+dataset.hdf5.chunk_dims
+dataset.hdf5.max_shape
+dataset.format
+dataset.data_folder
+dataset.num_files_train
+dataset.num_files_eval
+dataset.num_samples_per_file
+dataset.record_length_bytes
+dataset.record_length_bytes_stdev
+dataset.record_length_bytes_resize
+dataset.record_dims
+dataset.record_element_type
+dataset.record_element_bytes
+dataset.num_subfolders_train
+dataset.num_subfolders_eval
+dataset.file_prefix
+dataset.compression
+dataset.compression_level
+dataset.enable_chunking
+dataset.chunk_size
+dataset.generation_buffer_size
+dataset.keep_files
+dataset.labels
+dataset.num_classes
+dataset.seed
 sys.plan_builder.var_order'
 
 # Values of a parameter.
@@ -76,6 +112,13 @@ _prony_values()
     exp.docker) echo true false ;;
     exp.rerun) echo never always onfail ;;
     exp.ignore_past_errors) echo true false ;;
+    storage.engine) echo pread direct mmap io_uring memory null ;;
+    storage.storage_type) echo local_fs parallel_fs s3 aistore ;;
+    dataset.format) echo npz npy hdf5 tfrecord csv jpeg jpg png indexed_binary mmap_indexed_binary synthetic ;;
+    dataset.compression) echo none zip gzip zlib lzf ;;
+    dataset.enable_chunking) echo true false ;;
+    dataset.keep_files) echo true false ;;
+    dataset.labels) echo inside separate none ;;
     esac
 }
 

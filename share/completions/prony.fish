@@ -75,6 +75,42 @@ function __prony_names
         runtime.python 'Python interpreter for back-ends written in it.' \
         null.steps 'How often nothing is done.' \
         null.sleep 'Time slept in each step.' \
+        storage.engine 'How files are read and written: pread through the page cache, direct past it (O_DIRECT), mmap as mapped memory, io_uring with a queue of requests, memory in the process itself, null nowhere (writes vanish, reads give zeros).' \
+        storage.storage_type 'Kind of storage.' \
+        storage.storage_root 'Folder that relative data folders are in.' \
+        storage.storage_options 'Options of the kind of storage, as a map.' \
+        storage.block_size 'Size of one request to the kernel, where an engine splits large reads and writes.' \
+        storage.queue_depth 'Requests that io_uring keeps under way for one thread.' \
+        storage.throttle 'Slows the reads and writes of each thread down to this many bytes a second, to emulate slower storage.' \
+        storage.latency 'Time added to every open, read and write, to emulate storage that is far away.' \
+        storage.fault 'Errors to make up, for tests: a list such as \'eio:read:0.01,short:read:3,enospc:write:100\'; each is kind:operation:when, when being a probability below 1 or the number of the call.' \
+        storage.trace 'File to append one line of JSON to for every operation: what, name, offset, bytes, start, duration.' \
+        dataset.hdf5.num_dset_per_record 'HDF5 data sets that a sample is split over; record_dims[0] must be a multiple of it.' \
+        dataset.hdf5.chunk_dims 'Shape of a chunk, the axis of samples first.' \
+        dataset.hdf5.max_shape 'Largest shape that a sample may grow to.' \
+        dataset.format 'Format of the files.' \
+        dataset.data_folder 'Folder of the data set, in storage.storage_root unless it is absolute.' \
+        dataset.num_files_train 'Files to train with.' \
+        dataset.num_files_eval 'Files to evaluate with.' \
+        dataset.num_samples_per_file 'Samples in each file.' \
+        dataset.record_length_bytes 'Mean size of a sample: a square array of the largest whole side whose square is not above it, as in DLIO.' \
+        dataset.record_length_bytes_stdev 'Spread of the sizes, file by file.' \
+        dataset.record_length_bytes_resize 'Size of a sample after it was loaded and resized.' \
+        dataset.record_dims 'Shape of a sample.' \
+        dataset.record_element_type 'Type of the elements, by numpy\'s name: uint8, int64, float32 and so on.' \
+        dataset.record_element_bytes 'Not used: the type of the elements has a size.' \
+        dataset.num_subfolders_train 'Folders that training files are spread over, one after another.' \
+        dataset.num_subfolders_eval 'The same for evaluation files.' \
+        dataset.file_prefix 'What names of files start with.' \
+        dataset.compression 'Compression: zip for npz, gzip for csv, gzip and zlib for tfrecord, gzip and lzf for hdf5.' \
+        dataset.compression_level '1 is fast, 9 is small.' \
+        dataset.enable_chunking 'hdf5: store samples in chunks of chunk_size bytes.' \
+        dataset.chunk_size 'hdf5: about the size of a chunk; 0: one sample.' \
+        dataset.generation_buffer_size 'Not used: data is made as it is written.' \
+        dataset.keep_files 'Keep the data set after the run that made it.' \
+        dataset.labels 'Where labels go: inside the file where the format has a place for them (npz, hdf5, tfrecord), separate into a npy file for each file, in the folder labels, or none.' \
+        dataset.num_classes 'Labels are whole numbers below this.' \
+        dataset.seed 'Where the contents of all files come from: the same seed gives the same bytes.' \
         sys.plan_builder.var_order 'Names of variables, the slowest first.'
 end
 
@@ -106,7 +142,40 @@ function __prony_settings
         exp.rerun=always \
         exp.rerun=onfail \
         exp.ignore_past_errors=true \
-        exp.ignore_past_errors=false
+        exp.ignore_past_errors=false \
+        storage.engine=pread \
+        storage.engine=direct \
+        storage.engine=mmap \
+        storage.engine=io_uring \
+        storage.engine=memory \
+        storage.engine=null \
+        storage.storage_type=local_fs \
+        storage.storage_type=parallel_fs \
+        storage.storage_type=s3 \
+        storage.storage_type=aistore \
+        dataset.format=npz \
+        dataset.format=npy \
+        dataset.format=hdf5 \
+        dataset.format=tfrecord \
+        dataset.format=csv \
+        dataset.format=jpeg \
+        dataset.format=jpg \
+        dataset.format=png \
+        dataset.format=indexed_binary \
+        dataset.format=mmap_indexed_binary \
+        dataset.format=synthetic \
+        dataset.compression=none \
+        dataset.compression=zip \
+        dataset.compression=gzip \
+        dataset.compression=zlib \
+        dataset.compression=lzf \
+        dataset.enable_chunking=true \
+        dataset.enable_chunking=false \
+        dataset.keep_files=true \
+        dataset.keep_files=false \
+        dataset.labels=inside \
+        dataset.labels=separate \
+        dataset.labels=none
 end
 
 function __prony_set_file
@@ -128,6 +197,9 @@ function __prony_topics
         exp 'one experiment' \
         runtime 'the surroundings of an experiment\'s process' \
         null 'the workload that does nothing' \
+        storage 'where data sets live and how they are reached' \
+        dataset.hdf5 'what only HDF5 files have' \
+        dataset 'the files of a data set' \
         sys.plan_builder 'how the plan is built'
     __prony_names
 end

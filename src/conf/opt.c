@@ -83,6 +83,7 @@ const char *pr_opt_nearest(const struct pr_opt_section *section,
 
 struct pr_value pr_opt_default(const struct pr_opt *opt)
 {
+    uint64_t bytes;
     int64_t i;
     double f;
 
@@ -93,6 +94,8 @@ struct pr_value pr_opt_default(const struct pr_opt *opt)
     if ((opt->kind == PR_OPT_FLOAT || opt->kind == PR_OPT_SECONDS) &&
         pr_parse_float(opt->def, &f))
         return pr_float(f);
+    if (opt->kind == PR_OPT_SIZE && pr_parse_size(opt->def, &bytes))
+        return pr_int((int64_t)bytes);
     if (opt->kind == PR_OPT_LIST && strcmp(opt->def, "[]") == 0)
         return (struct pr_value){.kind = PR_LIST};
     return pr_str(opt->def);
@@ -184,9 +187,10 @@ static bool bool_word(const char *s, bool *ret)
 }
 
 /* Text to a number of the option's kind. */
-static bool read_number(enum pr_opt_kind kind, const char *s,
+static bool read_number(const struct pr_opt *opt, const char *s,
                         struct pr_value *ret)
 {
+    enum pr_opt_kind kind = opt->kind;
     int64_t i;
     uint64_t bytes;
     double f;
@@ -199,9 +203,13 @@ static bool read_number(enum pr_opt_kind kind, const char *s,
         return true;
     case PR_OPT_FLOAT:
     case PR_OPT_SECONDS:
-        if (!(kind == PR_OPT_FLOAT ? pr_parse_float : pr_parse_seconds)(s, &f))
+        if ((kind == PR_OPT_FLOAT ? pr_parse_float : pr_parse_seconds)(s, &f))
+            *ret = pr_float(f);
+        else if (opt->unit && strcmp(opt->unit, "bytes") == 0 &&
+                 pr_parse_size(s, &bytes))
+            *ret = pr_float((double)bytes); /* 1.5M for a mean size */
+        else
             return false;
-        *ret = pr_float(f);
         return true;
     default:
         if (!pr_parse_size(s, &bytes) || bytes > INT64_MAX)
@@ -212,7 +220,7 @@ static bool read_number(enum pr_opt_kind kind, const char *s,
 }
 
 /* Blanks around a number are ignored, as Python's int() does. */
-static bool text_to_number(enum pr_opt_kind kind, const struct pr_value *in,
+static bool text_to_number(const struct pr_opt *opt, const struct pr_value *in,
                            struct pr_value *ret)
 {
     static const char blanks[] = " \t\r\n\v\f";
@@ -228,7 +236,7 @@ static bool text_to_number(enum pr_opt_kind kind, const struct pr_value *in,
         return false;
     memcpy(text, s, n);
     text[n] = '\0';
-    return read_number(kind, text, ret);
+    return read_number(opt, text, ret);
 }
 
 /* 4.0 for 4; false when f is no whole number of 64 bits. */
@@ -247,7 +255,7 @@ static bool to_number(const struct pr_opt *opt, const struct pr_value *in,
     bool whole = opt->kind == PR_OPT_INT || size;
 
     if (in->kind == PR_STR)
-        return text_to_number(opt->kind, in, ret);
+        return text_to_number(opt, in, ret);
     if (!pr_is_number(in) || (size && pr_number(in) < 0))
         return false;
     if (in->kind == PR_FLOAT && whole)

@@ -23,6 +23,24 @@ static const struct pr_opt null_opts[] = {
 };
 #undef OWNER
 
+#define OWNER pr_storage_opts
+static const struct pr_opt storage_opts[] = {
+#include "conf/storage.def"
+};
+#undef OWNER
+
+#define OWNER pr_dataset_opts
+static const struct pr_opt dataset_opts[] = {
+#include "conf/dataset.def"
+};
+#undef OWNER
+
+#define OWNER pr_dataset_hdf5_opts
+static const struct pr_opt dataset_hdf5_opts[] = {
+#include "conf/dataset.hdf5.def"
+};
+#undef OWNER
+
 #define OWNER pr_plan_builder_opts
 static const struct pr_opt plan_builder_opts[] = {
 #include "conf/sys.plan_builder.def"
@@ -40,17 +58,23 @@ SECTION(pr_runtime_section, "runtime",
         struct pr_runtime_opts);
 SECTION(pr_null_section, "null", "the workload that does nothing", null_opts,
         struct pr_null_opts);
+SECTION(pr_storage_section, "storage",
+        "where data sets live and how they are reached", storage_opts,
+        struct pr_storage_opts);
+SECTION(pr_dataset_section, "dataset", "the files of a data set", dataset_opts,
+        struct pr_dataset_opts);
+SECTION(pr_dataset_hdf5_section, "dataset.hdf5", "what only HDF5 files have",
+        dataset_hdf5_opts, struct pr_dataset_hdf5_opts);
 SECTION(pr_plan_builder_section, "sys.plan_builder", "how the plan is built",
         plan_builder_opts, struct pr_plan_builder_opts);
 
 const struct pr_opt_section *const *pr_opt_sections(void)
 {
     static const struct pr_opt_section *const sections[] = {
-        &pr_exp_section,
-        &pr_runtime_section,
-        &pr_null_section,
-        &pr_plan_builder_section,
-        NULL,
+        &pr_exp_section,     &pr_runtime_section,      &pr_null_section,
+        &pr_storage_section, &pr_dataset_hdf5_section, /* before the one it
+                                                          begins like */
+        &pr_dataset_section, &pr_plan_builder_section, NULL,
     };
     return sections;
 }

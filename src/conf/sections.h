@@ -14,6 +14,15 @@ struct pr_runtime_opts {
 struct pr_null_opts {
 #include "conf/null.def"
 };
+struct pr_storage_opts {
+#include "conf/storage.def"
+};
+struct pr_dataset_opts {
+#include "conf/dataset.def"
+};
+struct pr_dataset_hdf5_opts {
+#include "conf/dataset.hdf5.def"
+};
 struct pr_plan_builder_opts {
 #include "conf/sys.plan_builder.def"
 };
@@ -22,6 +31,9 @@ struct pr_plan_builder_opts {
 extern const struct pr_opt_section pr_exp_section;
 extern const struct pr_opt_section pr_runtime_section;
 extern const struct pr_opt_section pr_null_section;
+extern const struct pr_opt_section pr_storage_section;
+extern const struct pr_opt_section pr_dataset_section;
+extern const struct pr_opt_section pr_dataset_hdf5_section;
 extern const struct pr_opt_section pr_plan_builder_section;
 
 #endif

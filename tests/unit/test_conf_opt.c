@@ -109,6 +109,8 @@ static const struct pr_opt small_int = {
     .kind = PR_OPT_INT, .name = "small", .min = 1, .max = 9};
 static const struct pr_opt below_zero = {
     .kind = PR_OPT_FLOAT, .name = "cold", .min = -5, .max = 0};
+static const struct pr_opt mean_size = {
+    .kind = PR_OPT_FLOAT, .name = "mean", .unit = "bytes"};
 static const struct pr_opt choice = {
     .kind = PR_OPT_STR, .name = "choice", .choices = "one|two|three"};
 static const struct pr_opt or_none = {
@@ -155,6 +157,12 @@ static void values_are_brought_to_the_type(void **state)
         {&free_float, "0.1", "0.1"},
         {&free_float, "\"x\"", NULL},
         {&free_float, "false", NULL},
+        {&free_float, "\"1.5M\"", NULL},
+        {&mean_size, "\"1.5M\"", "1500000.0"},
+        {&mean_size, "\"2KiB\"", "2048.0"},
+        {&mean_size, "114660.07", "114660.07"},
+        {&mean_size, "\"114660.07\"", "114660.07"},
+        {&mean_size, "\"1.5X\"", NULL},
         {&below_zero, "-5", "-5.0"},
         {&below_zero, "0", "0.0"},
         {&below_zero, "0.1", NULL},

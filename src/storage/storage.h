@@ -1,0 +1,148 @@
+/*
+ * Where bytes live. A storage is a place with a way of reaching it (an
+ * engine); an object is a thing in it with a name and a size, a file as a
+ * rule. Formats see only this header.
+ *
+ * A storage belongs to one thread: what an engine needs besides (a ring,
+ * registered buffers, a bounce buffer) is in it, so that no call on the path
+ * of a sample locks or allocates. Names are relative to the storage's root,
+ * or absolute.
+ */
+#ifndef PR_STORAGE_STORAGE_H
+#define PR_STORAGE_STORAGE_H
+
+#include "base/err.h"
+#include "conf/sections.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PR_IO_ALIGN = 4096, /* of buffers, and of direct offsets and lengths */
+    PR_IO_SLACK = 2 * PR_IO_ALIGN, /* what a fetch needs beside its bytes */
+};
+
+struct pr_storage;
+
+/* An open object, in memory of the caller's: opening allocates nothing. */
+struct pr_object {
+    struct pr_storage *st;
+    const char *name; /* borrowed until closed */
+    uint64_t size;
+    const uint8_t *map; /* the whole object in memory, or NULL; what has not
+                           been fetched may still be on the disk */
+    int fd;
+    unsigned flags;
+    void *data; /* the engine's */
+    uint64_t state[4];
+};
+
+/* opts is borrowed while the storage is open. What does not work here is
+ * replaced by what does, see pr_storage_note. */
+int pr_storage_open(const struct pr_storage_opts *opts, struct pr_storage **ret,
+                    struct pr_err *err) PR_MUST_CHECK;
+void pr_storage_close(struct pr_storage *st); /* NULL is fine */
+
+/* Another storage of the same place, for another thread: same options, and
+ * with the engines memory and null the same objects. Both live on their own. */
+int pr_storage_open_beside(const struct pr_storage *first,
+                           struct pr_storage **ret,
+                           struct pr_err *err) PR_MUST_CHECK;
+
+/* The engine in use, "pread" for example. */
+const char *pr_storage_engine(const struct pr_storage *st);
+
+/* Why another engine than the one asked for is in use; "" when it is not. It
+ * may come up late, when a file system refuses the first file. */
+const char *pr_storage_note(const struct pr_storage *st);
+
+/* A buffer to read into: aligned, and known to the kernel where the engine can
+ * make use of that. It lives until the storage is closed. NULL: no memory. */
+void *pr_storage_buffer(struct pr_storage *st, size_t bytes);
+
+/* Whether writes are faster from memory that is aligned as the file is. */
+bool pr_storage_wants_aligned(const struct pr_storage *st);
+
+/* ---- reading */
+
+int pr_object_open(struct pr_storage *st, const char *name,
+                   struct pr_object *ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* Bytes [off, off + len) of the object. *ret points to them: in buf, which has
+ * cap >= len + PR_IO_SLACK bytes and should be aligned, or in memory of the
+ * object's own until it is closed. They have really been read (a map's pages
+ * are touched). Beyond the end of the object: PR_E_FORMAT. */
+int pr_object_fetch(struct pr_object *o, uint64_t off, size_t len, void *buf,
+                    size_t cap, const uint8_t **ret,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* The same, always copied to buf, which needs only len bytes. */
+int pr_object_read(struct pr_object *o, uint64_t off, size_t len, void *buf,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+void pr_object_close(struct pr_object *o);
+
+/* ---- writing */
+
+/* A new object. It appears under its name, whole, when it is committed; an
+ * older one of that name stays until then. size is what it is expected to
+ * have, 0: not known. Missing folders are an error. */
+int pr_object_create(struct pr_storage *st, const char *name, uint64_t size,
+                     struct pr_object *ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* Anywhere, in any order; large aligned writes are the fast ones. */
+int pr_object_write(struct pr_object *o, uint64_t off, const void *data,
+                    size_t len, struct pr_err *err) PR_MUST_CHECK;
+
+/* Closes it, also when it fails; then nothing is left. */
+int pr_object_commit(struct pr_object *o, struct pr_err *err) PR_MUST_CHECK;
+void pr_object_discard(struct pr_object *o);
+
+/* ---- the place itself */
+
+struct pr_object_info {
+    uint64_t size;
+    bool is_folder;
+};
+
+/* 1: it is there; 0: it is not; negative: cannot tell. */
+int pr_storage_stat(struct pr_storage *st, const char *name,
+                    struct pr_object_info *ret,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* mkdir -p. */
+int pr_storage_make_folder(struct pr_storage *st, const char *name,
+                           struct pr_err *err) PR_MUST_CHECK;
+
+/* Removes an object or an empty folder; one that is not there is fine. */
+int pr_storage_remove(struct pr_storage *st, const char *name,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* Calls each for what is in a folder, hidden names and those being written
+ * included, in no order; stops when it returns non-zero and returns that. */
+int pr_storage_list(struct pr_storage *st, const char *folder,
+                    int (*each)(void *ctx, const char *name, bool is_folder),
+                    void *ctx, struct pr_err *err) PR_MUST_CHECK;
+
+/* What is free for us where name is, or will be. UINT64_MAX: no limit. */
+struct pr_storage_space {
+    uint64_t bytes, files;
+};
+int pr_storage_space(struct pr_storage *st, const char *name,
+                     struct pr_storage_space *ret,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+/* Keeps other programs that ask from writing in a folder until the storage is
+ * closed; one folder a storage. PR_E_IO when another one has it. Storage that
+ * knows no locks: fine. */
+int pr_storage_lock(struct pr_storage *st, const char *folder,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* Bytes written so far; any thread may ask. */
+uint64_t pr_storage_written(const struct pr_storage *st);
+
+/* What the name of an object being written starts with, in its folder. */
+#define PR_PART_PREFIX ".part-"
+
+#endif

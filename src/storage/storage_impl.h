@@ -1,0 +1,82 @@
+/*
+ * What an engine is. One struct of functions, one file an engine
+ * (engine_*.c), one line in engine_list.def. A wrapper (wrap_*.c) is an engine
+ * that does something of its own and hands the call to the storage inside it,
+ * with the same object: the object's fields belong to the innermost engine,
+ * but for map, which a wrapper clears so that nothing goes past it.
+ */
+#ifndef PR_STORAGE_STORAGE_IMPL_H
+#define PR_STORAGE_STORAGE_IMPL_H
+
+#include "storage/storage.h"
+
+struct pr_engine {
+    const char *name;   /* as in storage.engine */
+    const char *desc;   /* one line */
+    bool wants_aligned; /* pr_storage_wants_aligned */
+
+    /* Fills st->data. PR_E_UNAVAIL: this machine cannot; pread is used and the
+     * message becomes the note. st->beside, if not NULL, is a started storage
+     * of the same engine whose objects this one is to see. */
+    int (*start)(struct pr_storage *st, struct pr_err *err);
+    void (*stop)(struct pr_storage *st);
+
+    /* Optional: a buffer was made, and lives until after stop. */
+    void (*buffer)(struct pr_storage *st, void *buf, size_t bytes);
+
+    /* off and len are within the object, len is not 0 and cap >= len; with
+     * less slack than promised it may be slower, not wrong. */
+    int (*open)(struct pr_storage *st, struct pr_object *o, struct pr_err *err);
+    int (*fetch)(struct pr_storage *st, struct pr_object *o, uint64_t off,
+                 size_t len, void *buf, size_t cap, const uint8_t **ret,
+                 struct pr_err *err);
+    int (*read)(struct pr_storage *st, struct pr_object *o, uint64_t off,
+                size_t len, void *buf, struct pr_err *err);
+    void (*close)(struct pr_storage *st, struct pr_object *o);
+
+    /* write keeps o->size up to date, len is not 0. */
+    int (*create)(struct pr_storage *st, struct pr_object *o, uint64_t size,
+                  struct pr_err *err);
+    int (*write)(struct pr_storage *st, struct pr_object *o, uint64_t off,
+                 const void *data, size_t len, struct pr_err *err);
+    int (*commit)(struct pr_storage *st, struct pr_object *o,
+                  struct pr_err *err);
+    void (*discard)(struct pr_storage *st, struct pr_object *o);
+
+    int (*stat)(struct pr_storage *st, const char *name,
+                struct pr_object_info *ret, struct pr_err *err);
+    int (*make_folder)(struct pr_storage *st, const char *name,
+                       struct pr_err *err);
+    int (*remove)(struct pr_storage *st, const char *name, struct pr_err *err);
+    int (*list)(struct pr_storage *st, const char *folder,
+                int (*each)(void *ctx, const char *name, bool is_folder),
+                void *ctx, struct pr_err *err);
+    int (*space)(struct pr_storage *st, const char *name,
+                 struct pr_storage_space *ret, struct pr_err *err);
+    int (*lock)(struct pr_storage *st, const char *folder,
+                struct pr_err *err); /* optional */
+};
+
+struct pr_buffer; /* of pr_storage_buffer, in storage.c */
+
+struct pr_storage {
+    const struct pr_engine *engine;
+    const struct pr_storage_opts *opts;
+    struct pr_storage *inner;        /* of a wrapper; else NULL */
+    const struct pr_storage *beside; /* only while it starts */
+    int root;                        /* folder descriptor; -1: none */
+    int locked;                      /* another; -1: none */
+    uint64_t written;                /* atomic */
+    void *data;                      /* the engine's */
+    struct pr_buffer *buffers;
+    char note[256];
+};
+
+/* The first note stays: it tells why, later ones what follows from it. */
+void pr_storage_set_note(struct pr_storage *st, const char *fmt, ...)
+    PR_PRINTF(2, 3);
+
+extern const struct pr_engine pr_wrapper_fault, pr_wrapper_throttle,
+    pr_wrapper_trace;
+
+#endif

@@ -1,0 +1,277 @@
+/*
+ * Wrapper fault: errors made up, to test what meets them. storage.fault is a
+ * list of kind:operation:when. An operation that fails does nothing at all. A
+ * short read is the end of the file where there was more: engines read on
+ * after a short count by themselves, so that is what is left to be seen of it.
+ * Probabilities come from a generator with a fixed seed: the same calls fail
+ * in every run.
+ */
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "storage/files.h"
+#include "storage/wrap.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { RULES_MAX = 16, RULE_BYTES = 64 };
+enum kind { NO_FAULT, EIO_FAULT, SHORT_FAULT, ENOSPC_FAULT, EACCES_FAULT };
+enum op { OP_OPEN = 1, OP_READ = 2, OP_WRITE = 4 };
+
+static const struct {
+    const char *name;
+    enum kind kind;
+    unsigned ops; /* that it can happen to */
+} kinds[] = {
+    {"eio", EIO_FAULT, OP_OPEN | OP_READ | OP_WRITE},
+    {"short", SHORT_FAULT, OP_READ},
+    {"enospc", ENOSPC_FAULT, OP_OPEN | OP_WRITE},
+    {"eacces", EACCES_FAULT, OP_OPEN},
+};
+
+static const struct {
+    const char *name;
+    enum op op;
+} ops[] = {{"open", OP_OPEN}, {"read", OP_READ}, {"write", OP_WRITE}};
+
+struct rule {
+    enum kind kind;
+    enum op op;
+    double probability; /* 0: by number */
+    uint64_t number;    /* of the call that fails, from 1 */
+    uint64_t calls;     /* so far */
+    uint64_t seed;
+};
+
+struct fault {
+    struct rule rules[RULES_MAX];
+    size_t count;
+};
+
+/* ---- the list */
+
+static int bad(const char *item, struct pr_err *err, const char *why)
+{
+    pr_fail(err, PR_E_CONF, "storage.fault", "'%s': %s", item, why);
+    return pr_hint(err, "write kind:operation:when, for example eio:read:0.01 "
+                        "or enospc:write:100");
+}
+
+static int parse_when(const char *item, const char *when, struct rule *r,
+                      struct pr_err *err)
+{
+    int64_t number;
+    double p;
+
+    if (pr_parse_int(when, &number) && number > 0) {
+        r->number = (uint64_t)number;
+        return PR_OK;
+    }
+    if (pr_parse_float(when, &p) && p > 0 && p < 1) {
+        r->probability = p;
+        return PR_OK;
+    }
+    return bad(item, err,
+               "the last part is a probability between 0 and 1 or the number "
+               "of a call, from 1");
+}
+
+/* item is cut into its parts and put together again for messages. */
+static int parse_rule(char *item, struct rule *r, struct pr_err *err)
+{
+    char *op = strchr(item, ':');
+    char *when = op ? strchr(op + 1, ':') : NULL;
+    unsigned allowed = 0;
+
+    if (!when)
+        return bad(item, err, "expected three parts");
+    *op = *when = '\0';
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(item, kinds[i].name) == 0) {
+            r->kind = kinds[i].kind;
+            allowed = kinds[i].ops;
+        }
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(op + 1, ops[i].name) == 0)
+            r->op = ops[i].op;
+    *op = *when = ':';
+    if (!r->kind)
+        return bad(item, err, "the kinds are eio, short, enospc and eacces");
+    if (!r->op)
+        return bad(item, err, "the operations are open, read and write");
+    if (!(r->op & allowed))
+        return bad(item, err, "that cannot happen to this operation");
+    return parse_when(item, when + 1, r, err);
+}
+
+static int parse(const char *list, struct fault *f, struct pr_err *err)
+{
+    while (*list) {
+        char item[RULE_BYTES];
+        size_t len = strcspn(list, ",");
+        const char *s = list + strspn(list, " ");
+        size_t n = s < list + len ? (size_t)(list + len - s) : 0;
+        int rc;
+
+        while (n && s[n - 1] == ' ')
+            n--;
+        if (n >= sizeof item || f->count == RULES_MAX)
+            return bad(list, err, "that is too long");
+        memcpy(item, s, n);
+        item[n] = '\0';
+        rc = parse_rule(item, &f->rules[f->count], err);
+        if (rc)
+            return rc;
+        f->rules[f->count].seed = f->count;
+        f->count++;
+        list += len + (list[len] == ',');
+    }
+    return PR_OK;
+}
+
+static int start(struct pr_storage *st, struct pr_err *err)
+{
+    struct fault *f = pr_alloc_zeroed(sizeof *f);
+    int rc = f ? parse(st->opts->fault, f, err) : pr_fail_nomem(err);
+
+    if (rc)
+        pr_free(f);
+    else
+        st->data = f;
+    return rc;
+}
+
+static void stop(struct pr_storage *st)
+{
+    pr_free(st->data);
+}
+
+/* ---- making up */
+
+static bool strikes(struct rule *r)
+{
+    uint64_t random = pr_hash_mix(r->seed * UINT64_C(0x9e3779b97f4a7c15) +
+                                  r->calls * UINT64_C(0xd1342543de82ef95));
+
+    r->calls++;
+    if (r->number)
+        return r->calls == r->number;
+    return (double)(random >> 11) * 0x1p-53 < r->probability;
+}
+
+/* Every rule counts every call, whatever the others do. */
+static enum kind next_fault(struct pr_storage *st, enum op op)
+{
+    struct fault *f = st->data;
+    enum kind kind = NO_FAULT;
+
+    for (size_t i = 0; i < f->count; i++)
+        if (f->rules[i].op == op && strikes(&f->rules[i]) && !kind)
+            kind = f->rules[i].kind;
+    return kind;
+}
+
+static int errno_of(enum kind kind)
+{
+    return kind == ENOSPC_FAULT ? ENOSPC : kind == EACCES_FAULT ? EACCES : EIO;
+}
+
+static int made_up(struct pr_err *err)
+{
+    return pr_hint(err, "this error was made up by storage.fault");
+}
+
+static int fail_open(struct pr_storage *st, const struct pr_object *o,
+                     const char *what, struct pr_err *err)
+{
+    enum kind kind = next_fault(st, OP_OPEN);
+
+    if (!kind)
+        return PR_OK;
+    errno = errno_of(kind);
+    pr_files_fail(st, o->name, err, "cannot %s", what);
+    return made_up(err);
+}
+
+static int fail_read(struct pr_storage *st, const struct pr_object *o,
+                     uint64_t off, size_t len, struct pr_err *err)
+{
+    enum kind kind = next_fault(st, OP_READ);
+
+    if (!kind)
+        return PR_OK;
+    errno = errno_of(kind);
+    if (kind == SHORT_FAULT)
+        pr_files_cut_short(st, o, off + len / 2, err);
+    else
+        pr_files_read_failed(st, o, off, len, err);
+    return made_up(err);
+}
+
+static int fault_open(struct pr_storage *st, struct pr_object *o,
+                      struct pr_err *err)
+{
+    int rc = fail_open(st, o, "open", err);
+
+    return rc ? rc : pr_wrap_open(st, o, err);
+}
+
+static int fault_create(struct pr_storage *st, struct pr_object *o,
+                        uint64_t size, struct pr_err *err)
+{
+    int rc = fail_open(st, o, "create", err);
+
+    return rc ? rc : st->inner->engine->create(st->inner, o, size, err);
+}
+
+static int fault_fetch(struct pr_storage *st, struct pr_object *o, uint64_t off,
+                       size_t len, void *buf, size_t cap, const uint8_t **ret,
+                       struct pr_err *err)
+{
+    int rc = fail_read(st, o, off, len, err);
+
+    return rc ? rc
+              : st->inner->engine->fetch(st->inner, o, off, len, buf, cap, ret,
+                                         err);
+}
+
+static int fault_read(struct pr_storage *st, struct pr_object *o, uint64_t off,
+                      size_t len, void *buf, struct pr_err *err)
+{
+    int rc = fail_read(st, o, off, len, err);
+
+    return rc ? rc : st->inner->engine->read(st->inner, o, off, len, buf, err);
+}
+
+static int fault_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
+                       const void *data, size_t len, struct pr_err *err)
+{
+    enum kind kind = next_fault(st, OP_WRITE);
+
+    if (!kind)
+        return st->inner->engine->write(st->inner, o, off, data, len, err);
+    errno = errno_of(kind);
+    pr_files_write_failed(st, o, off, len, err);
+    return made_up(err);
+}
+
+const struct pr_engine pr_wrapper_fault = {
+    .name = "fault",
+    .desc = "errors made up (storage.fault)",
+    .start = start,
+    .stop = stop,
+    .open = fault_open,
+    .fetch = fault_fetch,
+    .read = fault_read,
+    .close = pr_wrap_close,
+    .create = fault_create,
+    .write = fault_write,
+    .commit = pr_wrap_commit,
+    .discard = pr_wrap_discard,
+    .stat = pr_wrap_stat,
+    .make_folder = pr_wrap_make_folder,
+    .remove = pr_wrap_remove,
+    .list = pr_wrap_list,
+    .space = pr_wrap_space,
+};

@@ -1,0 +1,290 @@
+/*
+ * Wrapper trace: one line of JSON for every operation, appended to a file in
+ * blocks of whole lines. A trace that cannot be written does not stop the
+ * work: it ends, with a note.
+ */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "storage/path.h"
+#include "storage/wrap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Names are at most 4 KiB, escapes make 6 bytes of one. */
+enum { FLUSH_BYTES = 64 << 10, BUFFER_BYTES = FLUSH_BYTES + (32 << 10) };
+
+struct trace {
+    int fd; /* -1: given up */
+    struct pr_buf text;
+};
+
+/* ---- the file */
+
+/* A copy of storage.trace with the number of the thread for %t. */
+static int expand(const char *path, char out[static PR_PATH_BYTES],
+                  struct pr_err *err)
+{
+    size_t used = 0;
+
+    while (*path && used < PR_PATH_BYTES - 32) {
+        bool number = path[0] == '%' && path[1] == 't';
+
+        if (number)
+            used += (size_t)snprintf(out + used, 32, "%d", (int)gettid());
+        else
+            out[used++] = *path;
+        path += number ? 2 : 1;
+    }
+    out[used] = '\0';
+    return *path ? pr_path_too_long(path, err) : PR_OK;
+}
+
+static int open_file(struct trace *t, const char *path, struct pr_err *err)
+{
+    char name[PR_PATH_BYTES];
+    int rc = expand(path, name, err);
+
+    if (rc)
+        return rc;
+    if (!pr_buf_reserve(&t->text, BUFFER_BYTES))
+        return pr_fail_nomem(err);
+    t->fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (t->fd >= 0)
+        return PR_OK;
+    pr_fail_errno(err, PR_E_IO, name, "cannot write the trace");
+    return pr_hint(err, "check storage.trace");
+}
+
+static int start(struct pr_storage *st, struct pr_err *err)
+{
+    struct trace *t = pr_alloc_zeroed(sizeof *t);
+    int rc;
+
+    if (!t)
+        return pr_fail_nomem(err);
+    t->text = (struct pr_buf)PR_BUF_INIT(2 * BUFFER_BYTES);
+    t->fd = -1;
+    rc = open_file(t, st->opts->trace, err);
+    if (rc) {
+        pr_buf_done(&t->text);
+        pr_free(t);
+        return rc;
+    }
+    st->data = t;
+    return PR_OK;
+}
+
+static void flush(struct pr_storage *st)
+{
+    struct trace *t = st->data;
+
+    if (t->fd >= 0 && (!pr_buf_ok(&t->text) ||
+                       !pr_write_all(t->fd, t->text.data, t->text.len))) {
+        pr_storage_set_note(st, "the trace is not complete: %s",
+                            strerror(errno));
+        (void)close(t->fd);
+        t->fd = -1;
+    }
+    pr_buf_clear(&t->text);
+}
+
+static void stop(struct pr_storage *st)
+{
+    struct trace *t = st->data;
+
+    flush(st);
+    if (t->fd >= 0)
+        (void)close(t->fd);
+    pr_buf_done(&t->text);
+    pr_free(t);
+}
+
+/* ---- lines */
+
+struct span {
+    const char *op, *name;
+    uint64_t wall_ns, begin_ns;
+};
+
+static struct span begin(const char *op, const char *name)
+{
+    return (struct span){op, name, pr_wall_clock_ns(), pr_clock_ns()};
+}
+
+/* Without a place in the object: bytes is UINT64_MAX. */
+static void end_at(struct pr_storage *st, const struct span *s, uint64_t off,
+                   uint64_t bytes, int rc)
+{
+    uint64_t took = pr_clock_ns() - s->begin_ns;
+    struct trace *t = st->data;
+    struct pr_buf *b = &t->text;
+
+    if (t->fd < 0)
+        return;
+    pr_buf_printf(b, "{\"op\": \"%s\", \"name\": ", s->op);
+    pr_json_string(b, s->name, strlen(s->name));
+    if (bytes != UINT64_MAX)
+        pr_buf_printf(b, ", \"offset\": %llu, \"bytes\": %llu",
+                      (unsigned long long)off, (unsigned long long)bytes);
+    pr_buf_printf(b, ", \"start_ns\": %llu, \"duration_ns\": %llu",
+                  (unsigned long long)s->wall_ns, (unsigned long long)took);
+    if (rc < 0)
+        pr_buf_printf(b, ", \"error\": \"%s\"", pr_code_text(rc));
+    pr_buf_str(b, "}\n");
+    if (b->len >= FLUSH_BYTES || !pr_buf_ok(b))
+        flush(st);
+}
+
+static void end(struct pr_storage *st, const struct span *s, int rc)
+{
+    end_at(st, s, 0, UINT64_MAX, rc);
+}
+
+/* ---- hooks */
+
+static int trace_open(struct pr_storage *st, struct pr_object *o,
+                      struct pr_err *err)
+{
+    struct span s = begin("open", o->name);
+    int rc = pr_wrap_open(st, o, err);
+
+    end(st, &s, rc);
+    return rc;
+}
+
+static int trace_fetch(struct pr_storage *st, struct pr_object *o, uint64_t off,
+                       size_t len, void *buf, size_t cap, const uint8_t **ret,
+                       struct pr_err *err)
+{
+    struct span s = begin("read", o->name);
+    int rc =
+        st->inner->engine->fetch(st->inner, o, off, len, buf, cap, ret, err);
+
+    end_at(st, &s, off, len, rc);
+    return rc;
+}
+
+static int trace_read(struct pr_storage *st, struct pr_object *o, uint64_t off,
+                      size_t len, void *buf, struct pr_err *err)
+{
+    struct span s = begin("read", o->name);
+    int rc = st->inner->engine->read(st->inner, o, off, len, buf, err);
+
+    end_at(st, &s, off, len, rc);
+    return rc;
+}
+
+static void trace_close(struct pr_storage *st, struct pr_object *o)
+{
+    struct span s = begin("close", o->name);
+
+    pr_wrap_close(st, o);
+    end(st, &s, PR_OK);
+}
+
+static int trace_create(struct pr_storage *st, struct pr_object *o,
+                        uint64_t size, struct pr_err *err)
+{
+    struct span s = begin("create", o->name);
+    int rc = st->inner->engine->create(st->inner, o, size, err);
+
+    end(st, &s, rc);
+    return rc;
+}
+
+static int trace_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
+                       const void *data, size_t len, struct pr_err *err)
+{
+    struct span s = begin("write", o->name);
+    int rc = st->inner->engine->write(st->inner, o, off, data, len, err);
+
+    end_at(st, &s, off, len, rc);
+    return rc;
+}
+
+static int trace_commit(struct pr_storage *st, struct pr_object *o,
+                        struct pr_err *err)
+{
+    struct span s = begin("commit", o->name);
+    int rc = pr_wrap_commit(st, o, err);
+
+    end(st, &s, rc);
+    return rc;
+}
+
+static void trace_discard(struct pr_storage *st, struct pr_object *o)
+{
+    struct span s = begin("discard", o->name);
+
+    pr_wrap_discard(st, o);
+    end(st, &s, PR_OK);
+}
+
+static int trace_stat(struct pr_storage *st, const char *name,
+                      struct pr_object_info *ret, struct pr_err *err)
+{
+    struct span s = begin("stat", name);
+    int rc = pr_wrap_stat(st, name, ret, err);
+
+    end(st, &s, rc);
+    return rc;
+}
+
+static int trace_make_folder(struct pr_storage *st, const char *name,
+                             struct pr_err *err)
+{
+    struct span s = begin("make_folder", name);
+    int rc = pr_wrap_make_folder(st, name, err);
+
+    end(st, &s, rc);
+    return rc;
+}
+
+static int trace_remove(struct pr_storage *st, const char *name,
+                        struct pr_err *err)
+{
+    struct span s = begin("remove", name);
+    int rc = pr_wrap_remove(st, name, err);
+
+    end(st, &s, rc);
+    return rc;
+}
+
+/* What each does, other operations perhaps, is in the time of the list. */
+static int trace_list(struct pr_storage *st, const char *folder,
+                      int (*each)(void *ctx, const char *name, bool is_folder),
+                      void *ctx, struct pr_err *err)
+{
+    struct span s = begin("list", folder);
+    int rc = pr_wrap_list(st, folder, each, ctx, err);
+
+    end(st, &s, rc);
+    return rc;
+}
+
+const struct pr_engine pr_wrapper_trace = {
+    .name = "trace",
+    .desc = "a line of JSON for every operation (storage.trace)",
+    .start = start,
+    .stop = stop,
+    .open = trace_open,
+    .fetch = trace_fetch,
+    .read = trace_read,
+    .close = trace_close,
+    .create = trace_create,
+    .write = trace_write,
+    .commit = trace_commit,
+    .discard = trace_discard,
+    .stat = trace_stat,
+    .make_folder = trace_make_folder,
+    .remove = trace_remove,
+    .list = trace_list,
+    .space = pr_wrap_space,
+};
