@@ -1,0 +1,202 @@
+/* The list of formats, and what readers and writers of all formats share. */
+#include "format/format.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FORMAT(name) extern const struct pr_format pr_format_##name;
+#include "format/format_list.def"
+#undef FORMAT
+
+static const struct pr_format *const formats[] = {
+#define FORMAT(name) &pr_format_##name,
+#include "format/format_list.def"
+#undef FORMAT
+};
+
+const struct pr_format *pr_format_at(size_t i)
+{
+    return i < sizeof formats / sizeof *formats ? formats[i] : NULL;
+}
+
+static bool is_called(const struct pr_format *f, const char *name)
+{
+    return strcmp(f->name, name) == 0 ||
+           (f->alias && strcmp(f->alias, name) == 0);
+}
+
+int pr_format_find(const char *name, const struct pr_format **ret,
+                   struct pr_err *err)
+{
+    const struct pr_format *f;
+
+    for (size_t i = 0; (f = pr_format_at(i)); i++)
+        if (is_called(f, name)) {
+            *ret = f;
+            return PR_OK;
+        }
+    pr_fail(err, PR_E_UNAVAIL, "dataset.format",
+            "this build has no format '%s'", name);
+    return pr_hint(err, "'prony doctor' says what is missing and how to get "
+                        "it");
+}
+
+uint64_t pr_shape_count(const struct pr_shape *s)
+{
+    uint64_t n = 1;
+
+    for (unsigned i = 0; i < s->ndim; i++)
+        if (__builtin_mul_overflow(n, s->dim[i], &n))
+            return UINT64_MAX;
+    return n;
+}
+
+uint64_t pr_spec_sample_bytes(const struct pr_file_spec *spec)
+{
+    uint64_t n = pr_shape_count(&spec->shape);
+
+    if (spec->labels_alone)
+        return sizeof(int64_t);
+    if (__builtin_mul_overflow(n, pr_dtype_bytes(spec->dtype), &n))
+        return UINT64_MAX;
+    return n;
+}
+
+/* ---- readers */
+
+int pr_reader_new(const struct pr_format *format, struct pr_storage *st,
+                  const struct pr_reader_opts *opts, struct pr_reader **ret,
+                  struct pr_err *err)
+{
+    struct pr_reader *r = pr_alloc_zeroed(sizeof *r);
+
+    if (r)
+        r->data = pr_alloc_zeroed(format->reader_bytes + 1);
+    if (!r || !r->data) {
+        pr_free(r);
+        return pr_fail_nomem(err);
+    }
+    r->format = format;
+    r->st = st;
+    if (opts)
+        r->opts = *opts;
+    *ret = r;
+    return PR_OK;
+}
+
+void pr_reader_free(struct pr_reader *r)
+{
+    if (!r)
+        return;
+    pr_reader_close(r);
+    if (r->format->reader_done)
+        r->format->reader_done(r);
+    pr_free(r->scratch);
+    pr_free(r->data);
+    pr_free(r);
+}
+
+int pr_reader_open(struct pr_reader *r, const char *name, struct pr_err *err)
+{
+    size_t len = strlen(name);
+    int rc;
+
+    pr_reader_close(r);
+    if (len >= sizeof r->name)
+        return pr_fail(err, PR_E_IO, name, "the name is too long");
+    memcpy(r->name, name, len + 1);
+    r->samples = 0;
+    r->need = 0;
+    rc = r->format->open(r, err);
+    if (rc)
+        r->format->close(r);
+    r->is_open = rc == PR_OK;
+    return rc;
+}
+
+int pr_reader_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
+                   struct pr_sample *ret, struct pr_err *err)
+{
+    assert(r->is_open);
+    if (i >= r->samples)
+        return pr_fail(err, PR_E_FORMAT, r->name,
+                       "there is no sample %llu, the file has %llu",
+                       (unsigned long long)i, (unsigned long long)r->samples);
+    return r->format->read(r, i, buf, cap, ret, err);
+}
+
+void pr_reader_close(struct pr_reader *r)
+{
+    if (r->is_open)
+        r->format->close(r);
+    r->is_open = false;
+}
+
+uint8_t *pr_reader_scratch(struct pr_reader *r, size_t bytes)
+{
+    if (bytes > r->scratch_cap) {
+        pr_free(r->scratch);
+        r->scratch_cap = 0;
+        r->scratch = pr_alloc_aligned(PR_IO_ALIGN, bytes);
+        if (r->scratch)
+            r->scratch_cap = bytes;
+    }
+    return r->scratch;
+}
+
+int pr_reader_bad(const struct pr_reader *r, uint64_t offset,
+                  struct pr_err *err, const char *fmt, ...)
+{
+    char text[256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return pr_fail(err, PR_E_FORMAT, r->name, "at byte %llu: %s",
+                   (unsigned long long)offset, text);
+}
+
+/* ---- writers */
+
+int pr_writer_new(const struct pr_format *format, struct pr_storage *st,
+                  struct pr_writer **ret, struct pr_err *err)
+{
+    struct pr_writer *w = pr_alloc_zeroed(sizeof *w);
+
+    if (w)
+        w->data = pr_alloc_zeroed(format->writer_bytes + 1);
+    if (!w || !w->data) {
+        pr_free(w);
+        return pr_fail_nomem(err);
+    }
+    w->format = format;
+    w->st = st;
+    *ret = w;
+    return PR_OK;
+}
+
+void pr_writer_free(struct pr_writer *w)
+{
+    if (!w)
+        return;
+    if (w->format->writer_done)
+        w->format->writer_done(w);
+    pr_free(w->data);
+    pr_free(w);
+}
+
+int pr_writer_write(struct pr_writer *w, const struct pr_file_spec *spec,
+                    const char *name, uint64_t *ret_bytes, struct pr_err *err)
+{
+    return w->format->write(w, spec, name, ret_bytes, err);
+}
+
+bool pr_writer_stopped(const struct pr_writer *w)
+{
+    return w->stop && __atomic_load_n(w->stop, __ATOMIC_RELAXED);
+}

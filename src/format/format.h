@@ -1,0 +1,189 @@
+/*
+ * How samples become bytes. One struct of functions, one list
+ * (format_list.def), one file or two a format. A format reads and writes
+ * objects of a storage and does not know what kind of storage it is.
+ *
+ * Reading: a reader belongs to one thread, opens one file after another and
+ * gives samples by number. It decodes into the caller's buffer. Once its own
+ * buffers have grown to what the files need it allocates nothing.
+ * Writing: a writer belongs to one thread; it makes a file from a
+ * specification, contents included, for these follow from the seed.
+ */
+#ifndef PR_FORMAT_FORMAT_H
+#define PR_FORMAT_FORMAT_H
+
+#include "format/dtype.h"
+#include "storage/storage.h"
+
+enum { PR_FORMAT_ABI = 1, PR_MAX_DIMS = 16 };
+
+struct pr_shape {
+    unsigned ndim; /* 0: a single number */
+    uint64_t dim[PR_MAX_DIMS];
+};
+
+/* Product of the dimensions; UINT64_MAX when it does not fit. */
+uint64_t pr_shape_count(const struct pr_shape *s);
+
+enum pr_compression {
+    PR_PLAIN,
+    PR_ZIP,  /* deflate: npz members */
+    PR_GZIP, /* gzip: whole files, HDF5 chunks */
+    PR_ZLIB, /* whole TFRecord files */
+    PR_LZF,  /* HDF5 chunks */
+};
+
+/* All there is to know about a file to be written. */
+struct pr_file_spec {
+    struct pr_shape shape; /* of one sample */
+    enum pr_dtype dtype;
+    uint64_t samples;
+    uint64_t key;       /* all contents follow from it */
+    uint64_t number;    /* of the file, 0, 1, … */
+    bool labels_inside; /* where the format has a place for them */
+    bool labels_alone;  /* the samples are labels: an int64 each */
+    uint64_t classes;   /* labels are below it; 0 and 1: all are 0 */
+    enum pr_compression compression;
+    int level;              /* 1 fast to 9 small */
+    const char *index_name; /* TFRecord: the index file to write; or NULL */
+    /* HDF5 */
+    unsigned dataset_count; /* the sample is split over so many; 1 or more */
+    struct pr_shape chunk;  /* with the sample axis first; ndim 0: none */
+    struct pr_shape max;    /* without the sample axis; ndim 0: none */
+};
+
+/* Bytes of one sample in memory; of a label where these are alone. */
+uint64_t pr_spec_sample_bytes(const struct pr_file_spec *spec);
+
+/* ---- samples as a reader gives them */
+
+struct pr_sample {
+    const void *data;    /* in the caller's buffer, or the reader's until the
+                            next read or close */
+    size_t size;         /* bytes */
+    enum pr_dtype dtype; /* in the byte order of this machine */
+    struct pr_shape shape;
+    bool fortran; /* first dimension fastest */
+    bool has_label;
+    int64_t label;
+};
+
+struct pr_reader_opts {
+    bool skip_checksum;  /* do not check what has one */
+    bool skip_decode;    /* give the stored bytes: storage alone */
+    uint64_t samples;    /* in each file, where the file does not say which
+                            axis counts them; 0: not known */
+    enum pr_dtype dtype; /* of csv, which does not say it */
+};
+
+struct pr_format;
+
+struct pr_reader {
+    const struct pr_format *format;
+    struct pr_storage *st;
+    struct pr_reader_opts opts;
+    bool is_open;
+    char name[4096];      /* of the open file */
+    struct pr_object obj; /* it; hdf5 and others may use more */
+    uint64_t samples;     /* in it; set by open */
+    size_t need;          /* bytes of buffer that any read of it needs, slack
+                             included; set by open, may grow at a read */
+    uint8_t *scratch;     /* pr_reader_scratch */
+    size_t scratch_cap;
+    void *data; /* format->reader_bytes, zeroed at the start */
+};
+
+int pr_reader_new(const struct pr_format *format, struct pr_storage *st,
+                  const struct pr_reader_opts *opts, struct pr_reader **ret,
+                  struct pr_err *err) PR_MUST_CHECK;
+void pr_reader_free(struct pr_reader *r); /* NULL is fine; closes */
+
+/* Opens a file, checks its structure and counts its samples. */
+int pr_reader_open(struct pr_reader *r, const char *name,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+/* Sample i < r->samples; buf has at least r->need bytes and is aligned to
+ * PR_IO_ALIGN (pr_storage_buffer). In order is never slower than at random. */
+int pr_reader_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
+                   struct pr_sample *ret, struct pr_err *err) PR_MUST_CHECK;
+void pr_reader_close(struct pr_reader *r);
+
+/* For formats: a buffer of the reader's with at least so many bytes, aligned
+ * to PR_IO_ALIGN; it grows and keeps nothing. NULL: out of memory. */
+uint8_t *pr_reader_scratch(struct pr_reader *r, size_t bytes);
+
+/* For formats: the file is not what it should be. "FILE: at byte 128: text" */
+int pr_reader_bad(const struct pr_reader *r, uint64_t offset,
+                  struct pr_err *err, const char *fmt, ...) PR_PRINTF(4, 5);
+
+/* ---- writers */
+
+struct pr_writer {
+    const struct pr_format *format;
+    struct pr_storage *st;
+    const bool *stop; /* becomes true when it should give up; or NULL */
+    void *data;       /* format->writer_bytes, zeroed at the start */
+};
+
+int pr_writer_new(const struct pr_format *format, struct pr_storage *st,
+                  struct pr_writer **ret, struct pr_err *err) PR_MUST_CHECK;
+void pr_writer_free(struct pr_writer *w); /* NULL is fine */
+
+/* Makes a file, and those that go with it; nothing is left on failure.
+ * ret_bytes is what was written, all of them together. */
+int pr_writer_write(struct pr_writer *w, const struct pr_file_spec *spec,
+                    const char *name, uint64_t *ret_bytes,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* For formats, now and then while they write: give up, return PR_E_INTR. */
+bool pr_writer_stopped(const struct pr_writer *w);
+
+/* ---- a format */
+
+enum pr_format_flags {
+    PR_FORMAT_LOSSY = 1 << 0,  /* reading does not give what was written */
+    PR_FORMAT_U8 = 1 << 1,     /* only uint8 */
+    PR_FORMAT_LABELS = 1 << 2, /* has a place for labels */
+    PR_FORMAT_ONE = 1 << 3,    /* one sample a file */
+    PR_FORMAT_EMPTY = 1 << 4,  /* nothing to read: samples are made up */
+    PR_FORMAT_U16 = 1 << 5,    /* only uint8 and uint16 */
+    PR_FORMAT_STREAM = 1 << 6, /* cut short it may still be read: only its
+                                  size tells, where that is not exact */
+};
+
+struct pr_format {
+    int abi; /* PR_FORMAT_ABI */
+    const char *name;
+    const char *alias; /* a second name, or NULL */
+    const char *desc;  /* one line */
+    unsigned flags;
+    const char *compressions;      /* "none|gzip", the first is the default */
+    const char *const *companions; /* endings of files beside; NULL-ended, or
+                                      NULL */
+
+    /* Whether it can hold this. PR_E_CONF, the message names dataset.*. */
+    int (*check)(const struct pr_file_spec *spec, struct pr_err *err);
+    /* Bytes of the file and its companions; exact, or at most. */
+    uint64_t (*bytes)(const struct pr_file_spec *spec, bool *ret_exact);
+
+    size_t writer_bytes;
+    int (*write)(struct pr_writer *w, const struct pr_file_spec *spec,
+                 const char *name, uint64_t *ret_bytes, struct pr_err *err);
+    void (*writer_done)(struct pr_writer *w); /* optional */
+
+    size_t reader_bytes;
+    int (*open)(struct pr_reader *r, struct pr_err *err);
+    int (*read)(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
+                struct pr_sample *ret, struct pr_err *err);
+    void (*close)(struct pr_reader *r);       /* also after a failed open */
+    void (*reader_done)(struct pr_reader *r); /* optional */
+};
+
+/* Formats of this build; NULL when i is too large. */
+const struct pr_format *pr_format_at(size_t i);
+
+/* PR_E_UNAVAIL, with the remedy, for one that was not built in. */
+int pr_format_find(const char *name, const struct pr_format **ret,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+#endif
