@@ -1,0 +1,131 @@
+/*
+ * Structures of ZIP archives as Python's zipfile writes them with force_zip64,
+ * that is as numpy.savez does: a ZIP64 field in each local header, elsewhere
+ * only where a number needs it.
+ */
+#include "format/zip.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <string.h>
+
+/* Above it Python writes ZIP64 fields, at half of what would still fit. */
+static const uint64_t limit = ((uint64_t)1 << 31) - 1;
+
+enum { DATE = 0x21 }; /* 1980-01-01 */
+
+static uint8_t *put(uint8_t *out, uint64_t v, size_t bytes)
+{
+    v = htole64(v);
+    memcpy(out, &v, bytes);
+    return out + bytes;
+}
+
+static uint8_t *put_text(uint8_t *out, const char *text)
+{
+    size_t n = strlen(text);
+
+    assert(n <= 64);
+    memcpy(out, text, n);
+    return out + n;
+}
+
+static bool is_large(const struct pr_zip_member *m)
+{
+    return m->bytes > limit || m->packed > limit;
+}
+
+/* What local header and directory entry have in common: from the version that
+ * reading needs to the length of the name. */
+static uint8_t *put_common(uint8_t *p, const struct pr_zip_member *m,
+                           const char *name, unsigned version)
+{
+    p = put(p, version, 2);
+    p = put(p, 0, 2); /* flags */
+    p = put(p, m->method, 2);
+    p = put(p, 0, 2); /* time */
+    p = put(p, DATE, 2);
+    p = put(p, m->crc, 4);
+    p = put(p, is_large(m) ? 0xffffffff : m->packed, 4);
+    p = put(p, is_large(m) ? 0xffffffff : m->bytes, 4);
+    return put(p, strlen(name), 2);
+}
+
+size_t pr_zip_build_local(const struct pr_zip_member *m, const char *name,
+                          uint8_t *out)
+{
+    uint8_t *p = put_text(out, "PK\x03\x04");
+
+    p = put_common(p, m, name, is_large(m) ? 45 : 20);
+    p = put(p, 20, 2); /* extra field */
+    p = put_text(p, name);
+    p = put(p, 1, 2);
+    p = put(p, 16, 2);
+    p = put(p, m->bytes, 8);
+    p = put(p, m->packed, 8);
+    return (size_t)(p - out);
+}
+
+size_t pr_zip_build_entry(const struct pr_zip_member *m, const char *name,
+                          uint8_t *out)
+{
+    bool is_far = m->at > limit;
+    unsigned version = is_large(m) || is_far ? 45 : 20;
+    unsigned extra = (is_large(m) ? 16 : 0) + (is_far ? 8 : 0);
+    uint8_t *p = put_text(out, "PK\x01\x02");
+
+    p = put(p, version, 1);
+    p = put(p, 3, 1); /* Unix */
+    p = put_common(p, m, name, version);
+    p = put(p, extra ? 4 + extra : 0, 2);
+    p = put(p, 0, 2 + 2 + 2); /* comment, disk, kind of file */
+    p = put(p, 0600u << 16, 4);
+    p = put(p, is_far ? 0xffffffff : m->at, 4);
+    p = put_text(p, name);
+    if (extra) {
+        p = put(p, 1, 2);
+        p = put(p, extra, 2);
+    }
+    if (is_large(m)) {
+        p = put(p, m->bytes, 8);
+        p = put(p, m->packed, 8);
+    }
+    if (is_far)
+        p = put(p, m->at, 8);
+    return (size_t)(p - out);
+}
+
+static uint8_t *put_end64(uint8_t *p, const struct pr_zip *zip)
+{
+    p = put_text(p, "PK\x06\x06");
+    p = put(p, 44, 8); /* bytes that follow */
+    p = put(p, 45, 2);
+    p = put(p, 45, 2);
+    p = put(p, 0, 8); /* disks */
+    p = put(p, zip->members, 8);
+    p = put(p, zip->members, 8);
+    p = put(p, zip->dir_bytes, 8);
+    p = put(p, zip->dir_at, 8);
+    p = put_text(p, "PK\x06\x07"); /* where that was */
+    p = put(p, 0, 4);
+    p = put(p, zip->dir_at + zip->dir_bytes, 8);
+    return put(p, 1, 4);
+}
+
+size_t pr_zip_build_end(const struct pr_zip *zip, uint8_t *out)
+{
+    uint64_t at = zip->dir_at < 0xffffffff ? zip->dir_at : 0xffffffff;
+    uint8_t *p = out;
+
+    assert(zip->members < 0xffff && zip->dir_bytes <= limit);
+    if (zip->dir_at > limit)
+        p = put_end64(p, zip);
+    p = put_text(p, "PK\x05\x06");
+    p = put(p, 0, 4); /* disks */
+    p = put(p, zip->members, 2);
+    p = put(p, zip->members, 2);
+    p = put(p, zip->dir_bytes, 4);
+    p = put(p, at, 4);
+    p = put(p, 0, 2); /* comment */
+    return (size_t)(p - out);
+}
