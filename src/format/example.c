@@ -1,0 +1,396 @@
+/*
+ * tf.train.Example, read and written by hand.
+ *   Example   { Features features = 1; }
+ *   Features  { map<string, Feature> feature = 1; }  entry: key = 1, value = 2
+ *   Feature   { oneof: BytesList = 1, FloatList = 2, Int64List = 3 }
+ *   lists     { repeated bytes, float or int64 value = 1; }
+ */
+#include "format/example.h"
+
+#include "format/dtype.h"
+
+#include <endian.h>
+#include <string.h>
+
+/* ---- the encoding */
+
+enum wire_type { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };
+
+#define TAG(number, type) ((uint64_t)(number) << 3 | (type))
+
+struct wire {
+    const uint8_t *p, *end;
+};
+
+struct field {
+    uint64_t tag;
+    uint64_t number;     /* of VARINT */
+    const uint8_t *data; /* of the others */
+    size_t len;
+};
+
+static bool get_varint(struct wire *w, uint64_t *ret)
+{
+    const uint8_t *p = w->p;
+    uint64_t v = 0;
+
+    for (unsigned shift = 0; shift < 70 && p < w->end; shift += 7) {
+        uint8_t b = *p++;
+        v |= (uint64_t)(b & 0x7f) << shift;
+        if (b < 0x80) {
+            w->p = p;
+            *ret = v;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool get_bytes(struct wire *w, uint64_t len, struct field *f)
+{
+    if (len > (size_t)(w->end - w->p))
+        return false;
+    f->data = w->p;
+    f->len = (size_t)len;
+    w->p += len;
+    return true;
+}
+
+static bool get_value(struct wire *w, struct field *f)
+{
+    uint64_t len;
+
+    switch (f->tag & 7) {
+    case VARINT:
+        return get_varint(w, &f->number);
+    case FIXED64:
+        return get_bytes(w, 8, f);
+    case LENGTH:
+        return get_varint(w, &len) && get_bytes(w, len, f);
+    case FIXED32:
+        return get_bytes(w, 4, f);
+    default: /* groups: no Example was ever written with them */
+        return false;
+    }
+}
+
+enum step { BAD = -1, END, FIELD };
+
+/* The next field; BAD leaves w at its start. */
+static enum step next_field(struct wire *w, struct field *f)
+{
+    struct wire at = *w;
+
+    if (at.p == at.end)
+        return END;
+    *f = (struct field){.data = at.p};
+    if (!get_varint(&at, &f->tag) || f->tag >> 3 == 0 || f->tag >> 32 ||
+        !get_value(&at, f))
+        return BAD;
+    *w = at;
+    return FIELD;
+}
+
+static struct wire inside(const struct field *f)
+{
+    return (struct wire){f->data, f->data + f->len};
+}
+
+/* ---- what is in it */
+
+struct feature {
+    enum pr_example_kind kind; /* a list without a string is NONE */
+    const uint8_t *key;
+    size_t key_len;
+    const uint8_t *data; /* the first string, or the encoded list */
+    size_t size;
+};
+
+static const char *const image_names[] = {"image", "image/encoded", "image_raw",
+                                          "x"};
+static const char *const label_names[] = {"label", "image/class/label", "y"};
+
+enum {
+    IMAGE_NAMES = sizeof image_names / sizeof *image_names,
+    LABEL_NAMES = sizeof label_names / sizeof *label_names,
+};
+
+/* What has been seen so far. */
+struct seen {
+    struct feature image[IMAGE_NAMES], label[LABEL_NAMES];
+    struct feature strings, list; /* the longest of each */
+    const uint8_t *bad;
+};
+
+static bool is_bad(struct seen *s, const struct wire *w)
+{
+    s->bad = w->p;
+    return false;
+}
+
+/* The first string becomes the feature's. */
+static bool read_strings(struct seen *s, const struct field *list,
+                         struct feature *ret)
+{
+    struct wire w = inside(list);
+    struct field f;
+    enum step step;
+
+    ret->kind = PR_EXAMPLE_NONE;
+    while ((step = next_field(&w, &f)) == FIELD)
+        if (f.tag == TAG(1, LENGTH) && ret->kind == PR_EXAMPLE_NONE) {
+            ret->kind = PR_EXAMPLE_BYTES;
+            ret->data = f.data;
+            ret->size = f.len;
+        }
+    return step == END || is_bad(s, &w);
+}
+
+static bool read_feature(struct seen *s, const struct field *value,
+                         struct feature *ret)
+{
+    struct wire w = inside(value);
+    struct field f;
+    enum step step;
+
+    while ((step = next_field(&w, &f)) == FIELD) {
+        if (f.tag == TAG(1, LENGTH) && !read_strings(s, &f, ret))
+            return false;
+        if (f.tag == TAG(2, LENGTH) || f.tag == TAG(3, LENGTH)) {
+            ret->kind =
+                f.tag == TAG(2, LENGTH) ? PR_EXAMPLE_FLOATS : PR_EXAMPLE_INTS;
+            ret->data = f.data;
+            ret->size = f.len;
+        }
+    }
+    return step == END || is_bad(s, &w);
+}
+
+static bool is_named(const struct feature *f, const char *name)
+{
+    return strlen(name) == f->key_len && memcmp(name, f->key, f->key_len) == 0;
+}
+
+/* Below 0 when a's name comes first. A map has no order of its own. */
+static int by_name(const struct feature *a, const struct feature *b)
+{
+    size_t n = a->key_len < b->key_len ? a->key_len : b->key_len;
+    int order = n ? memcmp(a->key, b->key, n) : 0;
+
+    return order ? order
+                 : (a->key_len > b->key_len) - (a->key_len < b->key_len);
+}
+
+static void keep_longest(struct feature *best, const struct feature *f)
+{
+    int order = best->kind ? by_name(f, best) : -1;
+
+    if (!best->kind || order == 0 || f->size > best->size ||
+        (f->size == best->size && order < 0))
+        *best = *f;
+}
+
+static void keep(struct seen *s, const struct feature *f)
+{
+    for (int i = 0; i < IMAGE_NAMES; i++)
+        if (is_named(f, image_names[i]))
+            s->image[i] = *f;
+    for (int i = 0; i < LABEL_NAMES; i++)
+        if (is_named(f, label_names[i]))
+            s->label[i] = *f;
+    if (f->kind == PR_EXAMPLE_BYTES)
+        keep_longest(&s->strings, f);
+    else if (f->kind != PR_EXAMPLE_NONE)
+        keep_longest(&s->list, f);
+}
+
+static bool read_entry(struct seen *s, const struct field *entry)
+{
+    struct wire w = inside(entry);
+    struct feature feature = {.key = entry->data};
+    struct field f;
+    enum step step;
+
+    while ((step = next_field(&w, &f)) == FIELD) {
+        if (f.tag == TAG(1, LENGTH)) {
+            feature.key = f.data;
+            feature.key_len = f.len;
+        }
+        if (f.tag == TAG(2, LENGTH) && !read_feature(s, &f, &feature))
+            return false;
+    }
+    if (step == BAD)
+        return is_bad(s, &w);
+    keep(s, &feature);
+    return true;
+}
+
+static bool read_features(struct seen *s, const struct field *features)
+{
+    struct wire w = inside(features);
+    struct field f;
+    enum step step;
+
+    while ((step = next_field(&w, &f)) == FIELD)
+        if (f.tag == TAG(1, LENGTH) && !read_entry(s, &f))
+            return false;
+    return step == END || is_bad(s, &w);
+}
+
+static bool read_example(struct seen *s, struct wire w)
+{
+    struct field f;
+    enum step step;
+
+    while ((step = next_field(&w, &f)) == FIELD)
+        if (f.tag == TAG(1, LENGTH) && !read_features(s, &f))
+            return false;
+    return step == END || is_bad(s, &w);
+}
+
+/* ---- lists: packed, or a field for every number, or both */
+
+static bool count_floats(struct seen *s, const struct feature *list,
+                         uint64_t *ret)
+{
+    struct wire w = {list->data, list->data + list->size};
+    struct field f;
+    enum step step;
+
+    *ret = 0;
+    while ((step = next_field(&w, &f)) == FIELD) {
+        if (f.tag != TAG(1, LENGTH) && f.tag != TAG(1, FIXED32))
+            continue;
+        if (f.len % 4) {
+            s->bad = f.data;
+            return false;
+        }
+        *ret += f.len / 4;
+    }
+    return step == END || is_bad(s, &w);
+}
+
+static void decode_floats(const struct pr_example *e, uint8_t *out)
+{
+    struct wire w = {e->data, e->data + e->size};
+    struct field f;
+
+    while (next_field(&w, &f) == FIELD) {
+        if (f.tag != TAG(1, LENGTH) && f.tag != TAG(1, FIXED32))
+            continue;
+        memmove(out, f.data, f.len);
+        if (__BYTE_ORDER == __BIG_ENDIAN)
+            pr_dtype_swap(PR_F32, out, f.len);
+        out += f.len;
+    }
+}
+
+/* Puts the numbers at out unless it is NULL. */
+static bool walk_ints(struct seen *s, const struct feature *list, uint8_t *out,
+                      uint64_t *ret)
+{
+    struct wire w = {list->data, list->data + list->size};
+    struct field f;
+    enum step step;
+    uint64_t n = 0;
+
+    while ((step = next_field(&w, &f)) == FIELD) {
+        struct wire in = inside(&f);
+
+        if (f.tag == TAG(1, VARINT)) {
+            if (out)
+                memcpy(out + 8 * n, &f.number, 8);
+            n++;
+        }
+        while (f.tag == TAG(1, LENGTH) && in.p < in.end) {
+            uint64_t v;
+            if (!get_varint(&in, &v))
+                return is_bad(s, &in);
+            if (out)
+                memcpy(out + 8 * n, &v, 8);
+            n++;
+        }
+    }
+    *ret = n;
+    return step == END || is_bad(s, &w);
+}
+
+/* The first number of a list, if it has one. */
+static bool read_label(struct seen *s, const struct feature *list,
+                       struct pr_example *e)
+{
+    struct wire w = {list->data, list->data + list->size};
+    struct field f;
+    enum step step;
+
+    while (!e->has_label && (step = next_field(&w, &f)) != END) {
+        struct wire in = inside(&f);
+        uint64_t v = f.number;
+
+        if (step == BAD)
+            return is_bad(s, &w);
+        if (f.tag == TAG(1, LENGTH) && f.len) {
+            if (!get_varint(&in, &v))
+                return is_bad(s, &in);
+        } else if (f.tag != TAG(1, VARINT)) {
+            continue;
+        }
+        e->label = (int64_t)v;
+        e->has_label = true;
+    }
+    return true;
+}
+
+/* ---- the choice */
+
+static const struct feature *choose(const struct seen *s)
+{
+    for (int i = 0; i < IMAGE_NAMES; i++)
+        if (s->image[i].kind == PR_EXAMPLE_BYTES)
+            return &s->image[i];
+    return s->strings.kind ? &s->strings : &s->list;
+}
+
+static bool fill_in(struct seen *s, struct pr_example *e)
+{
+    const struct feature *f = choose(s);
+
+    e->kind = f->kind;
+    e->data = f->data;
+    e->size = f->size;
+    e->count = f->size;
+    for (int i = 0; i < LABEL_NAMES && !e->has_label; i++)
+        if (s->label[i].kind == PR_EXAMPLE_INTS &&
+            !read_label(s, &s->label[i], e))
+            return false;
+    if (f->kind == PR_EXAMPLE_FLOATS)
+        return count_floats(s, f, &e->count);
+    return f->kind != PR_EXAMPLE_INTS || walk_ints(s, f, NULL, &e->count);
+}
+
+bool pr_example_parse(const uint8_t *data, size_t size, struct pr_example *ret,
+                      size_t *ret_bad)
+{
+    struct seen s = {.bad = data};
+    struct pr_example e = {0};
+
+    if (!read_example(&s, (struct wire){data, data + size}) ||
+        !fill_in(&s, &e)) {
+        *ret_bad = (size_t)(s.bad - data);
+        return false;
+    }
+    *ret = e;
+    return true;
+}
+
+void pr_example_decode(const struct pr_example *e, void *out)
+{
+    struct feature list = {.data = e->data, .size = e->size};
+    struct seen s;
+    uint64_t n;
+
+    if (e->kind == PR_EXAMPLE_FLOATS)
+        decode_floats(e, out);
+    else
+        walk_ints(&s, &list, out, &n);
+}

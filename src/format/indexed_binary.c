@@ -1,0 +1,220 @@
+/*
+ * Samples back to back, and two files beside that say where they are:
+ * NAME.off.idx with the offset of each and NAME.sz.idx with its bytes, as u64
+ * in little-endian order. Both names of the format have this layout; whether
+ * memory is mapped is for the storage to decide.
+ *
+ * An index is never loaded: a window of each is kept, so that a file of
+ * hundreds of millions of samples opens as fast as one of five.
+ */
+#include "format/indexed_binary.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    AHEAD = 64 << 10, /* bytes of an index read at once, in order */
+    PAGE = 4 << 10,   /* and at random */
+    ANY = 1 << 20,    /* files up to this: buffer for whatever they hold */
+};
+
+struct window {
+    char name[4096 + 16];
+    struct pr_object obj;
+    bool is_open;
+    const uint8_t *data;
+    uint64_t off; /* of data in the index */
+    size_t len;
+};
+
+struct state {
+    bool has_object;
+    struct window index[PR_INDEX_COUNT];
+};
+
+/* ---- indexes */
+
+static uint8_t *space_of(struct pr_reader *r, int which)
+{
+    size_t each = AHEAD + PR_IO_SLACK;
+    uint8_t *scratch = pr_reader_scratch(r, PR_INDEX_COUNT * each);
+
+    return scratch ? scratch + (size_t)which * each : NULL;
+}
+
+static int fill_window(struct pr_reader *r, int which, uint64_t off, size_t max,
+                       struct pr_err *err)
+{
+    struct window *x = &((struct state *)r->data)->index[which];
+    uint64_t left = x->obj.size - off;
+    size_t len = left < max ? (size_t)left : max;
+    uint8_t *space = space_of(r, which);
+    int rc = PR_OK;
+
+    x->len = 0;
+    if (!space)
+        return pr_fail_nomem(err);
+    if (len)
+        rc = pr_object_fetch(&x->obj, off, len, space, AHEAD + PR_IO_SLACK,
+                             &x->data, err);
+    if (!rc) {
+        x->off = off;
+        x->len = len;
+    }
+    return rc;
+}
+
+static int open_index(struct pr_reader *r, int which, struct pr_err *err)
+{
+    struct window *x = &((struct state *)r->data)->index[which];
+    int rc;
+
+    snprintf(x->name, sizeof x->name, "%s%s", r->name, pr_index_endings[which]);
+    rc = pr_object_open(r->st, x->name, &x->obj, err);
+    x->is_open = rc == PR_OK;
+    if (!rc && x->obj.size % 8)
+        rc = pr_fail(err, PR_E_FORMAT, x->name,
+                     "an index has 8 bytes a sample, this one %llu in all",
+                     (unsigned long long)x->obj.size);
+    return rc ? rc : fill_window(r, which, 0, AHEAD, err);
+}
+
+static uint64_t entry(const struct window *x, size_t place)
+{
+    uint64_t v;
+
+    memcpy(&v, x->data + place, sizeof v);
+    return le64toh(v);
+}
+
+/* Number i of an index. */
+static int look_up(struct pr_reader *r, int which, uint64_t i, uint64_t *ret,
+                   struct pr_err *err)
+{
+    struct window *x = &((struct state *)r->data)->index[which];
+    uint64_t off = i * 8;
+    int rc = PR_OK;
+
+    if (off < x->off || off - x->off >= x->len) {
+        bool in_order = x->len && off == x->off + x->len;
+        rc = in_order ? fill_window(r, which, off, AHEAD, err)
+                      : fill_window(r, which, off - off % PAGE, PAGE, err);
+    }
+    if (!rc)
+        *ret = entry(x, (size_t)(off - x->off));
+    return rc;
+}
+
+/* ---- the reader */
+
+/* Without reading the whole index only the samples in the window are known;
+ * larger ones make need grow when they are read. */
+static void set_need(struct pr_reader *r)
+{
+    const struct window *x = &((struct state *)r->data)->index[PR_INDEX_SIZES];
+    uint64_t most = 0;
+
+    for (size_t at = 0; at + 8 <= x->len; at += 8)
+        if (entry(x, at) > most)
+            most = entry(x, at);
+    if (r->obj.size <= ANY || most > r->obj.size)
+        most = r->obj.size;
+    r->need = (size_t)most + PR_IO_SLACK;
+}
+
+static int open_file(struct pr_reader *r, struct pr_err *err)
+{
+    struct state *s = r->data;
+    const struct window *x = s->index;
+    int rc = pr_object_open(r->st, r->name, &r->obj, err);
+
+    s->has_object = rc == PR_OK;
+    for (int i = 0; !rc && i < PR_INDEX_COUNT; i++)
+        rc = open_index(r, i, err);
+    if (!rc && x[PR_INDEX_OFFSETS].obj.size != x[PR_INDEX_SIZES].obj.size)
+        rc = pr_fail(err, PR_E_FORMAT, r->name,
+                     "its indexes have %llu offsets and %llu sizes",
+                     (unsigned long long)x[PR_INDEX_OFFSETS].obj.size / 8,
+                     (unsigned long long)x[PR_INDEX_SIZES].obj.size / 8);
+    if (rc)
+        return rc;
+    r->samples = x[PR_INDEX_SIZES].obj.size / 8;
+    set_need(r);
+    return PR_OK;
+}
+
+static int check_sample(struct pr_reader *r, uint64_t i, uint64_t off,
+                        uint64_t size, size_t cap, struct pr_err *err)
+{
+    if (off > r->obj.size || size > r->obj.size - off)
+        return pr_reader_bad(r, off, err,
+                             "sample %llu has %llu bytes by its index, beyond "
+                             "the end of the file at %llu",
+                             (unsigned long long)i, (unsigned long long)size,
+                             (unsigned long long)r->obj.size);
+    if (size <= cap && cap - size >= PR_IO_SLACK)
+        return PR_OK;
+    if (size + PR_IO_SLACK > r->need)
+        r->need = (size_t)size + PR_IO_SLACK;
+    return pr_fail(err, PR_E_CONF, r->name,
+                   "sample %llu needs a buffer of %llu bytes, this one has "
+                   "%llu",
+                   (unsigned long long)i,
+                   (unsigned long long)size + PR_IO_SLACK,
+                   (unsigned long long)cap);
+}
+
+static int read_sample(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
+                       struct pr_sample *ret, struct pr_err *err)
+{
+    uint64_t off, size;
+    const uint8_t *data = buf;
+    int rc = look_up(r, PR_INDEX_OFFSETS, i, &off, err);
+
+    if (!rc)
+        rc = look_up(r, PR_INDEX_SIZES, i, &size, err);
+    if (!rc)
+        rc = check_sample(r, i, off, size, cap, err);
+    if (!rc && size)
+        rc = pr_object_fetch(&r->obj, off, (size_t)size, buf, cap, &data, err);
+    if (!rc)
+        *ret = (struct pr_sample){
+            .data = data,
+            .size = (size_t)size,
+            .dtype = PR_U8,
+            .shape = {.ndim = 1, .dim = {size}},
+        };
+    return rc;
+}
+
+static void close_file(struct pr_reader *r)
+{
+    struct state *s = r->data;
+
+    for (int i = 0; i < PR_INDEX_COUNT; i++) {
+        if (s->index[i].is_open)
+            pr_object_close(&s->index[i].obj);
+        s->index[i].is_open = false;
+    }
+    if (s->has_object)
+        pr_object_close(&r->obj);
+    s->has_object = false;
+}
+
+/* ---- the formats */
+
+#define FORMAT(is)                                                       \
+    {                                                                    \
+        .abi = PR_FORMAT_ABI, .name = #is,                               \
+        .desc = "samples back to back, with files of offsets, sizes",    \
+        .compressions = "none", .companions = pr_index_endings,          \
+        .check = pr_indexed_check, .bytes = pr_indexed_bytes,            \
+        .writer_bytes = sizeof(struct pr_indexed_writer),                \
+        .write = pr_indexed_write, .reader_bytes = sizeof(struct state), \
+        .open = open_file, .read = read_sample, .close = close_file,     \
+    }
+
+const struct pr_format pr_format_indexed_binary = FORMAT(indexed_binary);
+const struct pr_format pr_format_mmap_indexed_binary =
+    FORMAT(mmap_indexed_binary);

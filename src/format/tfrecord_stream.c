@@ -1,0 +1,275 @@
+/*
+ * Reading compressed TFRecord files: one gzip or zlib stream, inflated into
+ * the caller's buffer as it goes by. Going backward starts it again.
+ */
+#include "format/tfrecord.h"
+
+#include "base/checksum.h"
+
+enum {
+    INPUT = PR_TFRECORD_PIECE + PR_IO_SLACK, /* compressed bytes */
+    WASTE = 64 << 10,                        /* where skipped bytes go */
+    RATIO = 1032, /* deflate makes no more than this of one byte */
+};
+
+static struct pr_tfrecord_stream *state(struct pr_reader *r)
+{
+    return &((struct pr_tfrecord *)r->data)->stream;
+}
+
+static void restart(struct pr_tfrecord_stream *s)
+{
+    pr_inflate_start(s->z, s->wrap);
+    s->in_len = 0;
+    s->in_off = 0;
+    s->has_ended = false;
+    s->at = 0;
+    s->off = 0;
+    s->has_len = false;
+}
+
+/* After a failure in the middle of a record: the next read starts again. */
+static void lose(struct pr_tfrecord_stream *s)
+{
+    s->at = UINT64_MAX;
+}
+
+/* ---- inflating */
+
+static int refill(struct pr_reader *r, struct pr_err *err)
+{
+    struct pr_tfrecord_stream *s = state(r);
+    uint64_t left = r->obj.size - s->in_off;
+    size_t n = left < PR_TFRECORD_PIECE ? (size_t)left : PR_TFRECORD_PIECE;
+    int rc;
+
+    if (s->in_len || !n)
+        return PR_OK;
+    rc = pr_object_fetch(&r->obj, s->in_off, n, r->scratch, INPUT, &s->in, err);
+    if (!rc) {
+        s->in_len = n;
+        s->in_off += n;
+    }
+    return rc;
+}
+
+/* Up to want bytes; fewer only where the stream ends. */
+static int pull(struct pr_reader *r, uint8_t *out, size_t want, size_t *ret,
+                struct pr_err *err)
+{
+    struct pr_tfrecord_stream *s = state(r);
+    size_t got = 0;
+    int rc = PR_OK;
+
+    while (!rc && got < want && !s->has_ended) {
+        size_t n = want - got;
+        enum pr_inflate_end end;
+
+        rc = refill(r, err);
+        if (rc)
+            break;
+        end = pr_inflate_run(s->z, &s->in, &s->in_len, out + got, &n);
+        got += n;
+        if (end == PR_INFLATE_BAD)
+            rc = pr_reader_bad(r, s->in_off - s->in_len, err,
+                               "the compressed data is damaged");
+        else if (end == PR_INFLATE_END)
+            s->has_ended = s->wrap != PR_WRAP_GZIP || s->in_len ||
+                           s->in_off == r->obj.size;
+        else if (got < want && !s->in_len && s->in_off == r->obj.size)
+            rc = pr_reader_bad(r, r->obj.size, err,
+                               "the compressed data is cut short");
+    }
+    *ret = got;
+    return rc;
+}
+
+/* Exactly so many bytes of the record at the cursor. */
+static int pull_all(struct pr_reader *r, uint8_t *out, size_t want,
+                    struct pr_err *err)
+{
+    struct pr_tfrecord_stream *s = state(r);
+    size_t got;
+    int rc = pull(r, out, want, &got, err);
+
+    if (!rc && got < want)
+        rc = pr_reader_bad(r, s->off, err,
+                           "record %llu is cut short (offset when inflated)",
+                           (unsigned long long)s->at);
+    return rc;
+}
+
+/* ---- the cursor */
+
+/* 1: there is a record at the cursor, and its length is known; 0: the end. */
+static int next_head(struct pr_reader *r, struct pr_err *err)
+{
+    struct pr_tfrecord_stream *s = state(r);
+    uint8_t head[PR_TFRECORD_HEAD];
+    size_t got;
+    int rc;
+
+    if (s->has_len)
+        return 1;
+    rc = pull(r, head, sizeof head, &got, err);
+    if (!rc && !got)
+        return 0;
+    if (!rc && (got < sizeof head || !pr_tfrecord_length(head, &s->len)))
+        rc = pr_reader_bad(r, s->off, err,
+                           "the head of record %llu is wrong (offset when "
+                           "inflated)",
+                           (unsigned long long)s->at);
+    if (!rc && s->len / RATIO > r->obj.size)
+        rc = pr_reader_bad(r, s->off, err,
+                           "record %llu has %llu bytes, more than the file can "
+                           "hold",
+                           (unsigned long long)s->at,
+                           (unsigned long long)s->len);
+    if (rc) {
+        lose(s);
+        return rc;
+    }
+    s->has_len = true;
+    if (s->len > s->most)
+        s->most = s->len;
+    return 1;
+}
+
+static void step(struct pr_tfrecord_stream *s)
+{
+    s->at++;
+    s->off += s->len + PR_TFRECORD_FRAME;
+    s->has_len = false;
+}
+
+/* Inflates the payload at the cursor to nowhere. */
+static int skip(struct pr_reader *r, struct pr_err *err)
+{
+    struct pr_tfrecord_stream *s = state(r);
+    uint64_t left = s->len + PR_TFRECORD_FOOT;
+
+    while (left) {
+        size_t n = left < WASTE ? (size_t)left : WASTE;
+        int rc = pull_all(r, r->scratch + INPUT, n, err);
+
+        if (rc) {
+            lose(s);
+            return rc;
+        }
+        left -= n;
+    }
+    step(s);
+    return PR_OK;
+}
+
+static int seek(struct pr_reader *r, uint64_t i, struct pr_err *err)
+{
+    struct pr_tfrecord_stream *s = state(r);
+
+    if (i < s->at)
+        restart(s);
+    for (;;) {
+        int rc = next_head(r, err);
+
+        if (rc == 0)
+            return pr_reader_bad(r, r->obj.size, err,
+                                 "the file ends after %llu records, not %llu",
+                                 (unsigned long long)s->at,
+                                 (unsigned long long)r->samples);
+        if (rc < 0 || s->at == i)
+            return rc < 0 ? rc : PR_OK;
+        rc = skip(r, err);
+        if (rc)
+            return rc;
+    }
+}
+
+/* ---- open and read */
+
+static int count(struct pr_reader *r, struct pr_err *err)
+{
+    int rc;
+
+    while ((rc = next_head(r, err)) == 1) {
+        rc = skip(r, err);
+        if (rc)
+            return rc;
+    }
+    r->samples = state(r)->at;
+    return rc;
+}
+
+int pr_tfrecord_stream_open(struct pr_reader *r, enum pr_wrap wrap,
+                            struct pr_err *err)
+{
+    struct pr_tfrecord_stream *s = state(r);
+    int rc;
+
+    if (!s->z)
+        s->z = pr_inflate_new();
+    if (!s->z || !pr_reader_scratch(r, INPUT + WASTE))
+        return pr_fail_nomem(err);
+    s->wrap = wrap;
+    s->most = 0;
+    restart(s);
+    r->samples = r->opts.samples;
+    if (r->samples) {
+        rc = next_head(r, err);
+        rc = rc < 0 ? rc : PR_OK;
+    } else {
+        rc = count(r, err);
+    }
+    r->need = (size_t)s->most + PR_TFRECORD_FOOT + PR_IO_SLACK;
+    return rc;
+}
+
+static int read_payload(struct pr_reader *r, uint8_t *buf, struct pr_err *err)
+{
+    struct pr_tfrecord_stream *s = state(r);
+    uint8_t foot[PR_TFRECORD_FOOT];
+    uint32_t crc = 0;
+    uint64_t done = 0;
+    int rc = PR_OK;
+
+    while (!rc && done < s->len) {
+        uint64_t left = s->len - done;
+        size_t n = left < PR_TFRECORD_PIECE ? (size_t)left : PR_TFRECORD_PIECE;
+
+        rc = pull_all(r, buf + done, n, err);
+        if (!rc && !r->opts.skip_checksum)
+            crc = pr_crc32c(crc, buf + done, n);
+        done += n;
+    }
+    if (!rc)
+        rc = pull_all(r, foot, sizeof foot, err);
+    if (!rc && !r->opts.skip_checksum &&
+        pr_tfrecord_mask(crc) != pr_tfrecord_load32(foot))
+        rc = pr_reader_bad(r, s->off + PR_TFRECORD_HEAD, err,
+                           "the checksum of record %llu is wrong (offset when "
+                           "inflated)",
+                           (unsigned long long)s->at);
+    return rc;
+}
+
+int pr_tfrecord_stream_read(struct pr_reader *r, uint64_t i, void *buf,
+                            size_t cap, struct pr_sample *ret,
+                            struct pr_err *err)
+{
+    struct pr_tfrecord_stream *s = state(r);
+    struct pr_tfrecord_payload payload = {.data = buf};
+    int rc = seek(r, i, err);
+
+    if (!rc)
+        rc = pr_tfrecord_room(r, s->len + PR_TFRECORD_FOOT, cap, err);
+    if (rc)
+        return rc;
+    rc = read_payload(r, buf, err);
+    if (rc) {
+        lose(s);
+        return rc;
+    }
+    payload.size = (size_t)s->len;
+    payload.off = s->off + PR_TFRECORD_HEAD;
+    step(s);
+    return pr_tfrecord_give(r, &payload, buf, cap, ret, err);
+}
