@@ -1,0 +1,72 @@
+/* What the image formats share: shapes, contents, and whole files in memory. */
+#ifndef PR_FORMAT_IMAGE_H
+#define PR_FORMAT_IMAGE_H
+
+#include "format/format.h"
+#include "format/out.h"
+
+/* Pixels are rows of columns of channels. */
+struct pr_image {
+    uint32_t width, height;
+    unsigned channels;
+};
+
+struct pr_image_rule {
+    const char *name;     /* of the format */
+    unsigned channels;    /* bit n: a third dimension of n is possible */
+    uint64_t side;        /* the largest */
+    const char *possible; /* for the hint */
+};
+
+/* (height, width) or (height, width, channels), one sample, no compression. */
+int pr_image_check(const struct pr_file_spec *spec,
+                   const struct pr_image_rule *rule,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+/* Of a specification that was checked. */
+struct pr_image pr_image_of(const struct pr_file_spec *spec);
+
+/* The largest image that is read: 2 GiB. */
+enum { PR_IMAGE_MAX_SHIFT = 31 };
+
+/* A buffer that grows and keeps nothing. */
+struct pr_image_buf {
+    uint8_t *data;
+    size_t cap;
+};
+uint8_t *pr_image_room(struct pr_image_buf *buf, size_t bytes);
+void pr_image_buf_done(struct pr_image_buf *buf);
+
+/* Makes the pixels of a file's sample in buf. */
+int pr_image_make(struct pr_writer *w, const struct pr_file_spec *spec,
+                  struct pr_image_buf *buf, struct pr_err *err) PR_MUST_CHECK;
+
+/* What readers start with. */
+struct pr_image_reader {
+    bool is_open;        /* the object */
+    const uint8_t *file; /* all of it, in the scratch or a map */
+    struct pr_image image;
+    enum pr_dtype dtype;
+};
+
+/* Opens the object and fetches all of it. With skip_decode nothing is fetched,
+ * the file is NULL, and there is no more to do. */
+int pr_image_open(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
+
+/* Sets the need of the reader by image and dtype; refuses what is too large. */
+int pr_image_size(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
+
+/* The stored bytes as the sample. */
+int pr_image_stored(struct pr_reader *r, void *buf, size_t cap,
+                    struct pr_sample *ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* PR_E_CONF when cap is below r->need. */
+int pr_image_cap(const struct pr_reader *r, size_t cap,
+                 struct pr_err *err) PR_MUST_CHECK;
+
+/* The decoded image in buf as the sample. */
+struct pr_sample pr_image_sample(const struct pr_reader *r, const void *buf);
+
+void pr_image_close(struct pr_reader *r);
+
+#endif
