@@ -3,6 +3,7 @@
 rooms as what the project is written in."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -25,6 +26,21 @@ def compile_alone(command, path):
     return run.stdout if run.returncode else ""
 
 
+# Headers of an optional library: src/format/<name>*.h.
+OPTIONAL = {"hdf5": "hdf5-serial", "jpeg": "libturbojpeg", "png": "libpng"}
+
+
+def flags(path):
+    """What the compiler needs to know for this header; None: its library is
+    not there."""
+    name = re.match(r"[a-z0-9]+", os.path.basename(path)).group()
+    if not path.startswith("src/format/") or name not in OPTIONAL:
+        return []
+    run = subprocess.run(["pkg-config", "--cflags", OPTIONAL[name]],
+                         stdout=subprocess.PIPE, text=True, check=False)
+    return shlex.split(run.stdout) if run.returncode == 0 else None
+
+
 def cxx():
     for name in ("g++", "clang++"):
         if shutil.which(name):
@@ -41,8 +57,12 @@ def main():
         problems.append("self-test: a missing header went unnoticed")
     for path in headers:
         public = path.startswith("include/")
+        if flags(path) is None:
+            print("%s: not tried, its library is not there" % path)
+            continue
         problems.append(compile_alone(
-            cc + ["-xc", "-std=c99" if public else "-std=gnu11"], path))
+            cc + ["-xc", "-std=c99" if public else "-std=gnu11"]
+            + flags(path), path))
         if public and cxx():
             problems.append(compile_alone([cxx(), "-xc++"], path))
     if not cxx():

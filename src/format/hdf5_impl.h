@@ -1,0 +1,183 @@
+/*
+ * What the parts of the HDF5 reader share.
+ *
+ * libhdf5 is asked as little as possible: at open what data sets there are and
+ * where their bytes lie, later where a chunk is that was not known yet.
+ * Samples are then read and decoded here. What it said about one file holds
+ * for the next if that has the same size and the same bytes wherever libhdf5
+ * looked (struct pr_h5_trail): so of a data set's many files that are alike
+ * only the first goes through libhdf5.
+ */
+#ifndef PR_FORMAT_HDF5_IMPL_H
+#define PR_FORMAT_HDF5_IMPL_H
+
+#include "base/deflate.h"
+#include "format/format.h"
+#include "format/hdf5_io.h"
+
+enum {
+    PR_H5_AXES = PR_MAX_DIMS + 1, /* the axis of samples is the first */
+    PR_H5_FILTERS = 8,
+    PR_H5_PLACES = 64,   /* chunks that are looked up at open */
+    PR_H5_LABELS = 4096, /* labels read at once */
+    PR_H5_KEPT = 16,     /* data sets whose last chunk is kept */
+    PR_H5_NAME = 256,
+};
+
+/* ---- types */
+
+struct pr_h5_type {
+    enum pr_dtype dtype;
+    uint64_t bytes;  /* of an element as it is stored */
+    bool is_swapped; /* in the other byte order */
+    bool is_blob;    /* no number: its bytes are given as uint8 */
+    bool is_odd;     /* no type of ours: libhdf5 converts it to dtype */
+};
+
+/* The reason why not, or NULL. */
+const char *pr_h5_type_learn(const struct pr_h5_api *h5, hid_t type,
+                             struct pr_h5_type *ret);
+
+/* A new id, as h5py has it; negative on failure. */
+hid_t pr_h5_type_new(const struct pr_h5_api *h5, enum pr_dtype t);
+
+/* ---- data sets */
+
+enum pr_h5_way {
+    PR_H5_FLAT,    /* all rows one after another, from offset */
+    PR_H5_CHUNKED, /* in chunks whose filters we know */
+    PR_H5_LIBRARY, /* anything else: by libhdf5 */
+};
+
+struct pr_h5_place {
+    uint64_t off, len;
+    uint32_t mask;   /* bit i: filter i was left out */
+    bool is_missing; /* never written: its elements are the fill value */
+};
+
+struct pr_h5_set {
+    struct pr_h5_type type;
+    enum pr_h5_way way;
+    unsigned ndim;
+    uint64_t dim[PR_H5_AXES];
+    uint64_t row_bytes; /* of one sample, as it is stored */
+    uint64_t out_bytes; /* and as it is given */
+    uint64_t offset;
+    uint64_t chunk[PR_H5_AXES];
+    uint64_t chunk_bytes;
+    uint64_t chunk_count;
+    uint64_t row_chunks; /* chunks that one sample touches */
+    unsigned first_place;
+    unsigned slot; /* in kept */
+    unsigned filter_count;
+    int filter[PR_H5_FILTERS];
+    unsigned shuffle_bytes; /* element size, of filter shuffle */
+    hid_t id;               /* while the file is open in libhdf5 */
+};
+
+struct pr_h5_layout {
+    struct pr_h5_set *sets; /* records_0, …, or one */
+    size_t count, cap;
+    bool is_records;       /* they are called records_K */
+    char name[PR_H5_NAME]; /* of the one, otherwise */
+    bool has_labels;
+    struct pr_h5_set labels;
+    uint64_t samples;
+    uint64_t sample_bytes; /* as given */
+    bool has_places;       /* all chunks are in place[] */
+    unsigned place_count;
+    struct pr_h5_place place[PR_H5_PLACES];
+};
+
+/* ---- the reader */
+
+struct pr_h5_buf {
+    uint8_t *data;
+    size_t cap;
+};
+
+struct pr_h5_reader {
+    bool is_open; /* the object is */
+    const struct pr_h5_api *h5;
+    struct pr_h5_io io;
+    struct pr_h5_layout lay;
+    hid_t access, file; /* 0: none */
+    bool is_known;      /* lay and trail belong to a file of known_size */
+    uint64_t known_size;
+    struct pr_h5_trail *trail;
+    struct pr_h5_buf head;
+    struct pr_h5_buf raw, tmp[2];
+    struct pr_h5_kept {
+        struct pr_h5_buf chunk;      /* decoded */
+        const struct pr_h5_set *set; /* whose; NULL: nobody's */
+        uint64_t index;
+    } kept[PR_H5_KEPT];
+    struct pr_inflate *inflate;
+    int64_t *labels; /* [PR_H5_LABELS], those from label_first on */
+    uint64_t label_first, label_count;
+};
+
+/* NULL: out of memory; what was in it is lost. */
+uint8_t *pr_h5_grow(struct pr_h5_buf *b, uint64_t bytes);
+
+/* Fills h->lay from the object, through libhdf5; leaves the file open there
+ * if more will be asked. */
+int pr_h5_learn(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
+
+/* Opens the file in libhdf5, if it is not; outside of pr_h5_enter. */
+int pr_h5_attach(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
+void pr_h5_detach(struct pr_reader *r);
+
+/* Whether h->lay, of an earlier file, holds for this one: 1, 0, or an error. */
+int pr_h5_recall(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
+
+/* Where chunk `index` is (counted in C order), from libhdf5; inside of
+ * pr_h5_enter, with the file open there. */
+int pr_h5_look_up(struct pr_reader *r, const struct pr_h5_set *s,
+                  uint64_t index, struct pr_h5_place *ret,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* The first element of a chunk. */
+void pr_h5_chunk_start(const struct pr_h5_set *s, uint64_t index, uint64_t *at);
+
+/* A decoded chunk, to dst or to memory of the reader's: the last one of a set
+ * is kept, for one with several samples is wanted several times. 1: there is
+ * no such chunk, its elements are the fill value. */
+int pr_h5_chunk_put(struct pr_reader *r, const struct pr_h5_set *s,
+                    uint64_t index, uint8_t *dst,
+                    struct pr_err *err) PR_MUST_CHECK;
+int pr_h5_chunk_load(struct pr_reader *r, const struct pr_h5_set *s,
+                     uint64_t index, const uint8_t **ret,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+/* Bytes of the object. */
+int pr_h5_copy(struct pr_reader *r, uint64_t off, uint64_t len, uint8_t *dst,
+               struct pr_err *err) PR_MUST_CHECK;
+
+/* Rows [first, first + count) of a set, decoded but in the file's byte order,
+ * to dst, which has room for them. */
+int pr_h5_rows(struct pr_reader *r, const struct pr_h5_set *s, uint64_t first,
+               uint64_t count, uint8_t *dst, struct pr_err *err) PR_MUST_CHECK;
+
+/* One row of an odd type, to its dtype, in place: there is room for both. */
+int pr_h5_convert(struct pr_reader *r, const struct pr_h5_set *s, uint8_t *data,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* The stored chunks of one row, as they are; *ret_len bytes of them. */
+int pr_h5_stored(struct pr_reader *r, const struct pr_h5_set *s, uint64_t row,
+                 uint8_t *dst, size_t cap, size_t *ret_len,
+                 struct pr_err *err) PR_MUST_CHECK;
+
+/* Undoes the filters of a chunk: s->chunk_bytes to dst. */
+int pr_h5_undo(struct pr_reader *r, const struct pr_h5_set *s,
+               const struct pr_h5_place *where, const uint8_t *src,
+               uint8_t *dst, struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether we can, and how many bytes one stored byte can become. */
+bool pr_h5_filter_known(int id);
+uint64_t pr_h5_filter_ratio(const struct pr_h5_set *s);
+
+/* h5py's number of lzf, and what it says about it. */
+enum { PR_H5_LZF = 32000, PR_H5_LZF_REVISION = 4, PR_H5_LZF_VERSION = 0x105 };
+
+#endif

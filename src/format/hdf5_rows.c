@@ -1,0 +1,202 @@
+/* Rows of a data set, from wherever its bytes are. */
+#include "format/hdf5_impl.h"
+
+#include <string.h>
+
+static struct pr_h5_reader *of(struct pr_reader *r)
+{
+    return r->data;
+}
+
+/* ---- by libhdf5 itself */
+
+static int read_slab(struct pr_reader *r, const struct pr_h5_set *s,
+                     uint64_t first, uint64_t count, uint8_t *dst)
+{
+    const struct pr_h5_api *h5 = of(r)->h5;
+    hsize_t start[PR_H5_AXES] = {first}, n[PR_H5_AXES] = {count};
+    hid_t file, mem, type;
+    int rc = -1;
+
+    for (unsigned a = 1; a < s->ndim; a++)
+        n[a] = s->dim[a];
+    file = h5->H5Dget_space(s->id);
+    mem = h5->H5Screate_simple((int)s->ndim, n, NULL);
+    type = h5->H5Dget_type(s->id);
+    if (file >= 0 && mem >= 0 && type >= 0 &&
+        h5->H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, n, NULL) >=
+            0 &&
+        h5->H5Dread(s->id, type, mem, file, H5P_DEFAULT, dst) >= 0)
+        rc = 0;
+    h5->H5Tclose(type);
+    h5->H5Sclose(mem);
+    h5->H5Sclose(file);
+    return rc;
+}
+
+static int rows_by_library(struct pr_reader *r, const struct pr_h5_set *s,
+                           uint64_t first, uint64_t count, uint8_t *dst,
+                           struct pr_err *err)
+{
+    struct pr_h5_reader *h = of(r);
+    int rc = pr_h5_attach(r, err);
+
+    if (rc)
+        return rc;
+    pr_h5_enter(h->h5);
+    if (read_slab(r, s, first, count, dst) < 0)
+        rc = pr_h5_io_fail(&h->io, r->name, err, "samples cannot be read");
+    pr_h5_leave(h->h5);
+    return rc;
+}
+
+int pr_h5_convert(struct pr_reader *r, const struct pr_h5_set *s, uint8_t *data,
+                  struct pr_err *err)
+{
+    struct pr_h5_reader *h = of(r);
+    const struct pr_h5_api *h5 = h->h5;
+    int rc = pr_h5_attach(r, err);
+    hid_t from, to;
+
+    if (rc)
+        return rc;
+    pr_h5_enter(h5);
+    from = h5->H5Dget_type(s->id);
+    to = pr_h5_type_new(h5, s->type.dtype);
+    if (from < 0 || to < 0 ||
+        h5->H5Tconvert(from, to, (size_t)(s->row_bytes / s->type.bytes), data,
+                       NULL, H5P_DEFAULT) < 0)
+        rc = pr_h5_io_fail(&h->io, r->name, err, "cannot be converted");
+    h5->H5Tclose(to);
+    h5->H5Tclose(from);
+    pr_h5_leave(h5);
+    return rc;
+}
+
+/* ---- boxes of elements */
+
+/* The part of a chunk that is in the wanted rows. */
+struct box {
+    uint64_t from[PR_H5_AXES]; /* in the chunk */
+    uint64_t to[PR_H5_AXES];   /* in the rows */
+    uint64_t n[PR_H5_AXES];
+    uint64_t dim[PR_H5_AXES]; /* of the rows */
+};
+
+static void box_of(const struct pr_h5_set *s, const uint64_t *at,
+                   uint64_t first, uint64_t count, struct box *b)
+{
+    for (unsigned a = 0; a < s->ndim; a++) {
+        uint64_t lo = a ? 0 : first;
+        uint64_t hi = a ? s->dim[a] : first + count;
+        uint64_t start = at[a] > lo ? at[a] : lo;
+        uint64_t end = s->chunk[a] < hi - at[a] ? at[a] + s->chunk[a] : hi;
+
+        b->from[a] = start - at[a];
+        b->to[a] = start - lo;
+        b->n[a] = end - start;
+        b->dim[a] = hi - lo;
+    }
+}
+
+static uint64_t offset_of(unsigned ndim, const uint64_t *at,
+                          const uint64_t *add, const uint64_t *dim)
+{
+    uint64_t n = 0;
+
+    for (unsigned a = 0; a < ndim; a++)
+        n = n * dim[a] + at[a] + add[a];
+    return n;
+}
+
+/* Axes after this one are whole in the box, the chunk and the rows: a run of
+ * elements goes over all of them. */
+static unsigned run_axis(const struct pr_h5_set *s, const struct box *b)
+{
+    unsigned a = s->ndim - 1;
+
+    while (a > 0 && b->n[a] == s->chunk[a] && b->n[a] == b->dim[a])
+        a--;
+    return a;
+}
+
+static void copy_box(const struct pr_h5_set *s, const struct box *b,
+                     const uint8_t *src, uint8_t *dst)
+{
+    unsigned axis = run_axis(s, b);
+    uint64_t at[PR_H5_AXES] = {0};
+    uint64_t run = s->type.bytes;
+
+    for (unsigned a = axis; a < s->ndim; a++)
+        run *= b->n[a];
+    for (;;) {
+        unsigned a = axis;
+
+        memcpy(dst + offset_of(s->ndim, b->to, at, b->dim) * s->type.bytes,
+               src + offset_of(s->ndim, b->from, at, s->chunk) * s->type.bytes,
+               (size_t)run);
+        while (a > 0 && ++at[a - 1] == b->n[a - 1])
+            at[--a] = 0;
+        if (!a)
+            return;
+    }
+}
+
+/* A chunk that is one piece of the rows: it can be decoded to its place. */
+static bool is_one_piece(const struct pr_h5_set *s, const struct box *b)
+{
+    unsigned axis = run_axis(s, b);
+
+    for (unsigned a = 0; a < axis; a++)
+        if (b->n[a] != 1)
+            return false;
+    for (unsigned a = 0; a < s->ndim; a++)
+        if (b->n[a] != s->chunk[a])
+            return false;
+    return true;
+}
+
+static int chunk_rows(struct pr_reader *r, const struct pr_h5_set *s,
+                      uint64_t index, uint64_t first, uint64_t count,
+                      uint8_t *dst, struct pr_err *err)
+{
+    static const uint64_t none[PR_H5_AXES];
+    uint64_t at[PR_H5_AXES];
+    const uint8_t *chunk = NULL;
+    struct box b;
+    int rc;
+
+    pr_h5_chunk_start(s, index, at);
+    box_of(s, at, first, count, &b);
+    if (is_one_piece(s, &b)) {
+        dst += offset_of(s->ndim, b.to, none, b.dim) * s->type.bytes;
+        return pr_h5_chunk_put(r, s, index, dst, err);
+    }
+    rc = pr_h5_chunk_load(r, s, index, &chunk, err);
+    if (!rc)
+        copy_box(s, &b, chunk, dst);
+    return rc;
+}
+
+int pr_h5_rows(struct pr_reader *r, const struct pr_h5_set *s, uint64_t first,
+               uint64_t count, uint8_t *dst, struct pr_err *err)
+{
+    uint64_t begin, end;
+
+    if (s->way == PR_H5_FLAT)
+        return pr_h5_copy(r, s->offset + first * s->row_bytes,
+                          count * s->row_bytes, dst, err);
+    if (s->way == PR_H5_LIBRARY)
+        return rows_by_library(r, s, first, count, dst, err);
+    begin = first / s->chunk[0] * s->row_chunks;
+    end = ((first + count - 1) / s->chunk[0] + 1) * s->row_chunks;
+    for (uint64_t i = begin; i < end; i++) {
+        int rc = chunk_rows(r, s, i, first, count, dst, err);
+
+        if (rc == 1) /* libhdf5 knows what stands for those never written */
+            return rows_by_library(r, s, first, count, dst, err);
+        if (rc)
+            return rc;
+    }
+    return PR_OK;
+}

@@ -1,0 +1,177 @@
+/* HDF5 files that are broken, and those with what we do not read. */
+#include "hdf5_tool.h"
+
+/* libhdf5 1.10 loses the header that it could not make sense of. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libhdf5";
+}
+
+static void says_what_it_cannot_read(void **state)
+{
+    static const struct {
+        const char *name, *text;
+    } bad[] = {
+        {"uneven", "records_0 has 2 samples but records_1 3"},
+        {"vlen", "'x' has elements that are kept elsewhere"},
+        {"external", "'x' keeps its elements in other files"},
+        {"scalar", "'x' has no axis of samples"},
+        {"link", "'records_0' cannot be opened"},
+    };
+    struct place p;
+    struct reading x;
+
+    (void)state;
+    place_init(&p, "memory");
+    assert_int_equal(reading_init(&x, &p, "hdf5", NULL), PR_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        put_seed(&p, bad[i].name);
+        assert_int_equal(reading_open(&x, bad[i].name), PR_E_FORMAT);
+        if (!strstr(x.err.msg, bad[i].text))
+            fail_msg("%s: %s", bad[i].name, x.err.msg);
+        assert_string_equal(x.err.where, bad[i].name);
+    }
+    put_file(&p, "text", "this is not such a file, is it", 30);
+    assert_int_equal(reading_open(&x, "text"), PR_E_FORMAT);
+    assert_string_equal(x.err.msg, "at byte 0: not an HDF5 file");
+    put_file(&p, "empty", "", 0);
+    assert_int_equal(reading_open(&x, "empty"), PR_E_FORMAT);
+    assert_int_equal(reading_open(&x, "none"), PR_E_IO);
+    must_be_rows(&x, (put_seed(&p, "flat_new"), &rows[1]));
+    reading_done(&x);
+    place_done(&p);
+}
+
+/* Of files with checksums no part can be cut off or changed unnoticed, be the
+ * sound file known or not; but the times of the root group may change. */
+static void cut_and_changed_files(void **state)
+{
+    enum { TIMES = 48 + 6, SUM = 195 - 4, SETS_END = 731 };
+    struct place p;
+    struct reading x;
+    size_t len;
+    uint8_t *data = seed("flat_new", &len);
+
+    (void)state;
+    place_init(&p, "memory");
+    assert_int_equal(reading_init(&x, &p, "hdf5", NULL), PR_OK);
+    put_file(&p, "flat_new", data, len);
+    for (size_t cut = 0; cut < len; cut += 1 + cut / 16) {
+        put_file(&p, "f", data, cut);
+        assert_int_equal(reading_open(&x, "f"), PR_E_FORMAT);
+        must_be_rows(&x, &rows[1]);
+    }
+    for (size_t i = 0; i < SETS_END; i++) {
+        bool is_time =
+            (i >= TIMES && i < TIMES + 16) || (i >= SUM && i < SUM + 4);
+
+        data[i] ^= 0x10;
+        put_file(&p, "f", data, len);
+        data[i] ^= 0x10;
+        must_be_rows(&x, &rows[1]); /* known now */
+        if (reading_open(&x, "f") != (is_time ? PR_OK : PR_E_FORMAT))
+            fail_msg("byte %zu: %s", i, x.err.msg);
+        if (is_time)
+            must_be_row(&x, &rows[1], 1);
+    }
+    free(data);
+    reading_done(&x);
+    place_done(&p);
+}
+
+static void checksums_of_chunks(void **state)
+{
+    struct pr_reader_opts skip = {.skip_checksum = true};
+    struct place p;
+    struct reading x, y;
+    size_t len, end;
+    uint8_t *data = seed("gzip_new", &len);
+
+    (void)state;
+    place_init(&p, "memory");
+    for (end = len; !data[end - 1]; end--)
+        continue;
+    data[end - 1] ^= 1; /* the sum of the last chunk */
+    put_file(&p, "f", data, len);
+    assert_int_equal(reading_init(&x, &p, "hdf5", NULL), PR_OK);
+    assert_int_equal(reading_open(&x, "f"), PR_OK);
+    assert_int_equal(reading_read(&x, 0), PR_OK);
+    assert_int_equal(reading_read(&x, 2), PR_E_FORMAT);
+    assert_non_null(strstr(x.err.msg, "Fletcher-32"));
+    assert_int_equal(reading_init(&y, &p, "hdf5", &skip), PR_OK);
+    assert_int_equal(reading_open(&y, "f"), PR_OK);
+    assert_int_equal(reading_read(&y, 2), PR_OK);
+    data[end - 8] ^= 1; /* and of what is in it */
+    put_file(&p, "f", data, len);
+    assert_int_equal(reading_open(&y, "f"), PR_OK);
+    assert_int_equal(reading_read(&y, 2), PR_E_FORMAT);
+    assert_non_null(strstr(y.err.msg, "deflate"));
+    free(data);
+    reading_done(&y);
+    reading_done(&x);
+    place_done(&p);
+}
+
+static void a_buffer_can_be_too_small(void **state)
+{
+    struct place p;
+    struct reading x;
+    uint8_t buf[8];
+
+    (void)state;
+    place_init(&p, "memory");
+    put_seed(&p, "flat_new");
+    assert_int_equal(reading_init(&x, &p, "hdf5", NULL), PR_OK);
+    assert_int_equal(reading_open(&x, "flat_new"), PR_OK);
+    assert_int_equal(pr_reader_read(x.r, 0, buf, sizeof buf, &x.s, &x.err),
+                     PR_E_CONF);
+    assert_non_null(strstr(x.err.msg, "8 bytes"));
+    assert_int_equal(reading_read(&x, 2), PR_E_FORMAT);
+    reading_done(&x);
+    place_done(&p);
+}
+
+/* The nth read fails, for every n that there is: in our reads as in those of
+ * libhdf5. */
+static void failing_reads_are_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++)
+        for (int n = 1, rc = PR_E_IO; rc; n++) {
+            struct pr_storage *plain;
+            struct place p;
+            struct reading x;
+            char fault[32];
+
+            place_init(&p, "pread");
+            put_seed(&p, rows[i].name);
+            plain = p.st;
+            snprintf(fault, sizeof fault, "eio:read:%d", n);
+            p.opts.fault = fault;
+            assert_int_equal(pr_storage_open(&p.opts, &p.st, NULL), PR_OK);
+            assert_int_equal(reading_init(&x, &p, "hdf5", NULL), PR_OK);
+            rc = reading_open(&x, rows[i].name);
+            for (uint64_t k = 0; !rc && k < rows[i].samples; k++)
+                rc = reading_read(&x, k);
+            if (rc)
+                assert_int_equal(rc, PR_E_IO);
+            reading_done(&x);
+            pr_storage_close(p.st);
+            p.st = plain;
+            place_done(&p);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_what_it_cannot_read),
+        cmocka_unit_test(cut_and_changed_files),
+        cmocka_unit_test(checksums_of_chunks),
+        cmocka_unit_test(a_buffer_can_be_too_small),
+        cmocka_unit_test(failing_reads_are_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
