@@ -53,13 +53,42 @@ static bool like_dlbs(const struct pr_value *root)
     return has(root, keys) && !pr_get(root, "experiments");
 }
 
+/* "exp", or "sys" of "sys.plan_builder"; but what DLIO has, too, tells
+ * nothing. */
+static bool is_section(const char *key)
+{
+    static const char *const shared[] = {"dataset", "storage"};
+    const struct pr_opt_section *const *s = pr_opt_sections();
+    size_t n = strlen(key);
+
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (strcmp(key, shared[i]) == 0)
+            return false;
+
+    while (*s && (strncmp((*s)->name, key, n) != 0 ||
+                  ((*s)->name[n] != '\0' && (*s)->name[n] != '.')))
+        s++;
+    return *s != NULL;
+}
+
+/* A section of our own tables, or a dotted name. */
+static bool has_own_names(const struct pr_value *root)
+{
+    for (uint32_t i = 0; root->kind == PR_MAP && i < root->len; i++)
+        if (is_section(root->members[i].key) ||
+            strchr(root->members[i].key, '.'))
+            return true;
+    return false;
+}
+
 static bool like_dlio(const struct pr_value *root)
 {
     static const char *const keys[] = {"dataset",     "reader",     "workflow",
                                        "data_loader", "checkpoint", NULL};
     const struct pr_value *tree = pr_get(root, "workload");
 
-    return has_map(root, keys) || (tree && has_map(tree, keys));
+    return (has_map(root, keys) || (tree && has_map(tree, keys))) &&
+           !has_own_names(root);
 }
 
 static bool is_job(const struct pr_value *v)
@@ -84,30 +113,9 @@ static bool like_milarun(const struct pr_value *root)
     return false;
 }
 
-/* "exp", or "sys" of "sys.plan_builder". */
-static bool is_section(const char *key)
-{
-    const struct pr_opt_section *const *s = pr_opt_sections();
-    size_t n = strlen(key);
-
-    while (*s && (strncmp((*s)->name, key, n) != 0 ||
-                  ((*s)->name[n] != '\0' && (*s)->name[n] != '.')))
-        s++;
-    return *s != NULL;
-}
-
-/* A section of our own tables, or a dotted name. */
 static bool like_prony(const struct pr_value *root)
 {
-    if (root->kind != PR_MAP || !root->len)
-        return false;
-    if (pr_get(root, "experiments"))
-        return true;
-    for (uint32_t i = 0; i < root->len; i++)
-        if (is_section(root->members[i].key) ||
-            strchr(root->members[i].key, '.'))
-            return true;
-    return false;
+    return pr_get(root, "experiments") || has_own_names(root);
 }
 
 /* A shell file is never parsed as YAML: look for its assignments. */
@@ -225,6 +233,8 @@ int pr_source_fragments(struct pr_scope *s, const struct pr_source *src,
         return pr_from_dlbs(s, src, origin, ret, ret_count, err);
     case PR_SOURCE_PRONY:
         return pr_from_prony(s, src, origin, ret, ret_count, err);
+    case PR_SOURCE_DLIO:
+        return pr_from_dlio(s, src, origin, ret, ret_count, err);
     case PR_SOURCE_PLAN:
         pr_fail(err, PR_E_CONF, src->path,
                 "is a finished plan, not a config to build one from");
@@ -233,6 +243,7 @@ int pr_source_fragments(struct pr_scope *s, const struct pr_source *src,
         pr_fail(err, PR_E_UNAVAIL, src->path,
                 "is %s, which this version does not read yet",
                 pr_source_kind_words(src->kind));
-        return pr_hint(err, "this version reads Prony's own and DLBS configs");
+        return pr_hint(err, "this version reads Prony's own, DLBS and DLIO "
+                            "configs");
     }
 }

@@ -42,6 +42,10 @@ static void every_kind_is_told_from_its_content(void **state)
          PR_SOURCE_DLIO},
         {"workload:\n  dataset: {}\n", PR_SOURCE_DLIO},
         {"data_loader: {batch_size: 1}\n", PR_SOURCE_DLIO},
+        {"dataset: {format: npz}\nstorage: {engine: mmap}\n", PR_SOURCE_DLIO},
+        /* what DLIO does not have makes it ours */
+        {"dataset: {format: npz}\nexp: {name: x}\n", PR_SOURCE_PRONY},
+        {"dataset: {format: npz}\nexp.name: x\n", PR_SOURCE_PRONY},
         /* milarun */
         {"[{\"experiment\": \"m:main\", \"arguments\": {}}]",
          PR_SOURCE_MILARUN},
@@ -162,7 +166,6 @@ static void mistakes_name_file_line_and_column(void **state)
         {"experiments:\n- parameters: 5\n", "f:2:15", "'parameters' must be"},
         {"experiments:\n- extensions: [{conditoin: {}}]\n", "f:2:17",
          "unknown key 'conditoin'"},
-        {"dataset: {}\n", "f", "does not read yet"},
         {"NUM_GPU=1\n", "f", "does not read yet"},
         {"[{experiment: x, arguments: {}}]\n", "f", "does not read yet"},
         {"{\"schema\": \"prony.plan/1\"}", "f", "finished plan"},

@@ -1,8 +1,6 @@
 # Files of other tools are recognised, and it is said that they cannot be read.
 try() { prony plan "$1" && exit 99; echo "status $?" >&2; }
-printf 'dataset: {num_files_train: 1}\nreader: {}\n' > dlio.yaml
 printf '{"a": {"experiment": "x:main", "arguments": {}}}\n' > milarun.json
 printf 'NUM_GPU=2\n' > lambda.sh
-try ./dlio.yaml
 try ./milarun.json
 try ./lambda.sh
