@@ -1,30 +1,9 @@
-/* Walking a plan as jobs, without running them. */
+/* What a plan will cost, and whether it can be run. */
 #include "run/estimate.h"
 
-#include "workload/workload.h"
+#include "run/jobs.h"
 
 #include <string.h>
-
-/* The parameters of an experiment as the map a job is made of. */
-static int params_map(struct pr_plan *p, const struct pr_experiment *e,
-                      struct pr_arena *a, struct pr_value *ret,
-                      struct pr_err *err)
-{
-    struct pr_member *m = PR_ARENA_ARRAY(a, struct pr_member, e->params->count);
-
-    if (!m)
-        return pr_fail_nomem(err);
-    for (uint32_t i = 0; i < e->params->count; i++) {
-        uint32_t name = e->params->order[i];
-        const char *text = pr_names_text(pr_plan_names(p), name);
-        m[i] = (struct pr_member){.key = text,
-                                  .key_len = (uint32_t)strlen(text),
-                                  .value = *pr_expanded(e->values, name)};
-    }
-    *ret = (struct pr_value){
-        .kind = PR_MAP, .len = e->params->count, .members = m};
-    return PR_OK;
-}
 
 static void add_cost(struct pr_plan_cost *sum, const struct pr_cost *one)
 {
@@ -35,36 +14,6 @@ static void add_cost(struct pr_plan_cost *sum, const struct pr_cost *one)
     sum->unknown += !one->seconds_known;
     if (one->at_most_s <= 0)
         sum->limited = false;
-}
-
-/* Called for each experiment of a plan. */
-typedef int each_job(void *ctx, struct pr_job *job, struct pr_err *err);
-
-static int for_each_job(struct pr_plan *p, each_job *each, void *ctx,
-                        struct pr_err *err)
-{
-    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_walk *w = a ? pr_walk_new(p) : NULL;
-    struct pr_experiment e;
-    int rc;
-
-    if (!w)
-        return pr_fail_nomem(err);
-    while ((rc = pr_walk_next(w, &e, err)) == 1) {
-        struct pr_value params;
-        struct pr_job job;
-
-        pr_arena_reset(a);
-        rc = params_map(p, &e, a, &params, err);
-        if (!rc)
-            rc = pr_job_init(&job, e.id, "", &params, a, err);
-        if (!rc)
-            rc = each(ctx, &job, err);
-        if (rc)
-            break;
-    }
-    pr_walk_free(w);
-    return rc;
 }
 
 /* Two experiments must not write one log: the second would be skipped, for the
@@ -103,7 +52,8 @@ static int check_one(void *ctx, struct pr_job *job, struct pr_err *err)
 int pr_plan_check(struct pr_plan *p, struct pr_err *err)
 {
     struct pr_names *logs = pr_names_new();
-    int rc = logs ? for_each_job(p, check_one, logs, err) : pr_fail_nomem(err);
+    int rc =
+        logs ? pr_plan_each_job(p, check_one, logs, err) : pr_fail_nomem(err);
 
     pr_names_free(logs);
     return rc;
@@ -131,7 +81,7 @@ int pr_plan_cost(struct pr_plan *p, struct pr_plan_cost *ret,
                  struct pr_err *err)
 {
     struct pr_plan_cost sum = {.limited = true};
-    int rc = for_each_job(p, cost_of_one, &sum, err);
+    int rc = pr_plan_each_job(p, cost_of_one, &sum, err);
 
     if (!rc)
         *ret = sum;

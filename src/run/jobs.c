@@ -1,0 +1,52 @@
+/* Walking a plan as jobs. */
+#include "run/jobs.h"
+
+#include <string.h>
+
+/* The parameters of an experiment as the map a job is made of. */
+static int params_map(struct pr_plan *p, const struct pr_experiment *e,
+                      struct pr_arena *a, struct pr_value *ret,
+                      struct pr_err *err)
+{
+    struct pr_member *m = PR_ARENA_ARRAY(a, struct pr_member, e->params->count);
+
+    if (!m)
+        return pr_fail_nomem(err);
+    for (uint32_t i = 0; i < e->params->count; i++) {
+        uint32_t name = e->params->order[i];
+        const char *text = pr_names_text(pr_plan_names(p), name);
+        m[i] = (struct pr_member){.key = text,
+                                  .key_len = (uint32_t)strlen(text),
+                                  .value = *pr_expanded(e->values, name)};
+    }
+    *ret = (struct pr_value){
+        .kind = PR_MAP, .len = e->params->count, .members = m};
+    return PR_OK;
+}
+
+int pr_plan_each_job(struct pr_plan *p, pr_each_job *each, void *ctx,
+                     struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_walk *w = a ? pr_walk_new(p) : NULL;
+    struct pr_experiment e;
+    int rc;
+
+    if (!w)
+        return pr_fail_nomem(err);
+    while ((rc = pr_walk_next(w, &e, err)) == 1) {
+        struct pr_value params;
+        struct pr_job job;
+
+        pr_arena_reset(a);
+        rc = params_map(p, &e, a, &params, err);
+        if (!rc)
+            rc = pr_job_init(&job, e.id, "", &params, a, err);
+        if (!rc)
+            rc = each(ctx, &job, err);
+        if (rc)
+            break;
+    }
+    pr_walk_free(w);
+    return rc;
+}

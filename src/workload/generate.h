@@ -1,0 +1,57 @@
+/*
+ * Making a data set: every file by some thread, each whole or not at all, the
+ * same bytes whatever the number of threads. What is there already is kept
+ * (resume), made anew (force), or a reason to refuse. verify reads everything
+ * back and compares it with what the seed gives.
+ */
+#ifndef PR_WORKLOAD_GENERATE_H
+#define PR_WORKLOAD_GENERATE_H
+
+#include "format/dataset.h"
+
+struct pr_generate_opts {
+    unsigned threads; /* 0: one for each processor */
+    bool resume, force, verify;
+};
+
+struct pr_generate_status {
+    const char *phase; /* "making", "verifying" */
+    uint64_t files, files_total;
+    uint64_t bytes, bytes_total;
+};
+
+/* Called about ten times a second; non-zero: stop. */
+typedef int pr_generate_tick(void *ctx, const struct pr_generate_status *s);
+
+struct pr_generate_result {
+    uint64_t files;         /* of the data set */
+    uint64_t made, kept;    /* files */
+    uint64_t bytes;         /* written */
+    uint64_t verified, bad; /* files */
+    uint64_t verified_bytes;
+    double seconds, verify_seconds;
+    unsigned threads;
+    char engine[16];
+    char note[256]; /* why it is another than the one asked for */
+};
+
+int pr_generate(const struct pr_dataset *d, const struct pr_storage_opts *so,
+                const struct pr_generate_opts *opts, pr_generate_tick *tick,
+                void *ctx, struct pr_generate_result *ret,
+                struct pr_err *err) PR_MUST_CHECK;
+
+/* The folder of a set as a user would write it. Returns out. */
+const char *pr_generate_place(const struct pr_dataset *d,
+                              const struct pr_storage_opts *so,
+                              char out[static PR_NAME_BYTES]);
+
+/* What a whole set takes; exact, or an estimate. */
+int pr_generate_bytes(const struct pr_dataset *d, uint64_t *ret,
+                      bool *ret_exact, struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether two sets have the same files with the same contents. ret_name (may
+ * be NULL) is a parameter in which they differ. */
+bool pr_generate_same(const struct pr_dataset *a, const struct pr_dataset *b,
+                      const char **ret_name);
+
+#endif

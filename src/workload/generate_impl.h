@@ -1,0 +1,108 @@
+/* What the files that make a data set share. */
+#ifndef PR_WORKLOAD_GENERATE_IMPL_H
+#define PR_WORKLOAD_GENERATE_IMPL_H
+
+#include "workload/generate.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What one thread has for itself. */
+struct pr_generate_worker {
+    const struct pr_dataset *set;
+    struct pr_storage *st;
+    struct pr_sides sides;
+    struct pr_writer *writer, *label_writer;
+    struct pr_reader *reader, *label_reader;
+    /* A second copy of a file, in memory, to compare with. */
+    struct pr_storage_opts memory_opts;
+    struct pr_storage *memory;
+    struct pr_writer *memory_writer;
+    struct pr_reader *memory_reader;
+    /* Nowhere, to learn how long a file is. */
+    struct pr_storage_opts null_opts;
+    struct pr_storage *null;
+    struct pr_writer *null_writer;
+    uint8_t *buf, *other; /* samples are read into these */
+    size_t buf_cap, other_cap;
+    char name[PR_NAME_BYTES], extra[PR_NAME_BYTES];
+};
+
+int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
+                   const struct pr_storage_opts *so, bool *stop,
+                   struct pr_err *err) PR_MUST_CHECK;
+void pr_worker_done(struct pr_generate_worker *w);
+
+/* Makes file f and those that go with it. */
+int pr_worker_make(struct pr_generate_worker *w, uint64_t f,
+                   uint64_t *ret_bytes, struct pr_err *err) PR_MUST_CHECK;
+
+/* 1: file f is there and whole; 0: it is not. */
+int pr_worker_look(struct pr_generate_worker *w, uint64_t f,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+/* Reads file f back. PR_E_FORMAT: it is not what the seed gives. */
+int pr_worker_verify(struct pr_generate_worker *w, uint64_t f,
+                     uint64_t *ret_bytes, struct pr_err *err) PR_MUST_CHECK;
+
+/* Opens w->name and reads the last of its samples. */
+int pr_worker_read_last(struct pr_generate_worker *w, uint64_t samples,
+                        uint64_t *ret_bytes, struct pr_err *err) PR_MUST_CHECK;
+
+/* Bytes of file f and what goes with it that are there already. */
+int pr_worker_present(struct pr_generate_worker *w, uint64_t f, uint64_t *ret,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* Removes file f and what goes with it. */
+int pr_worker_remove(struct pr_generate_worker *w, uint64_t f,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- all threads together */
+
+/* Making or verifying one data set; the threads share it. */
+struct pr_generate_job {
+    const struct pr_dataset *set;
+    const struct pr_storage_opts *so;
+    const struct pr_generate_opts *opts;
+    pr_generate_tick *tick;
+    void *ctx;
+    struct pr_generate_result *result;
+    struct pr_storage *st; /* of the thread that leads */
+    struct pr_generate_status status;
+    bool keep;                 /* what is there and whole stays */
+    char place[PR_NAME_BYTES]; /* of the set, for messages */
+    /* Shared by the threads of a phase. */
+    bool verifying;
+    bool stop;
+    atomic_uint_least64_t next, files, bytes, made, kept, bad;
+    struct pr_storage **storages; /* of the threads; NULL: not open */
+    uint64_t written;             /* by those that have ended */
+    unsigned running, started;
+    pthread_mutex_t lock; /* of what is above and below */
+    pthread_cond_t ended;
+    int rc;
+    struct pr_err err; /* the first one */
+};
+
+/* Makes or verifies every file, by several threads; ticks meanwhile. */
+int pr_generate_phase(struct pr_generate_job *j, const char *phase,
+                      bool verifying, double *ret_seconds,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- what a folder says of the set in it */
+
+enum pr_manifest_state {
+    PR_MANIFEST_NONE,
+    PR_MANIFEST_PARTIAL,
+    PR_MANIFEST_COMPLETE,
+};
+
+/* Reads it; ret_params (in the arena) is what the set was made with. */
+int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
+                     struct pr_arena *a, enum pr_manifest_state *ret,
+                     struct pr_value *ret_params,
+                     struct pr_err *err) PR_MUST_CHECK;
+int pr_manifest_write(struct pr_storage *st, const struct pr_dataset *d,
+                      bool complete, struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * FOLDER/.prony-dataset.json: the parameters a data set was made with, and
+ * whether it is complete. It is written before the first file, so that files
+ * without it are somebody else's.
+ */
+#include "base/json.h"
+#include "base/json_build.h"
+#include "workload/generate_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char file_name[] = "/.prony-dataset.json";
+
+enum { MAX_MANIFEST = 1 << 20 };
+
+/* Parameters that change no file. */
+static bool matters(const char *name)
+{
+    static const char *const others[] = {
+        "data_folder", "keep_files", "record_length_bytes_resize",
+        "record_element_bytes", "generation_buffer_size"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(name, others[i]) == 0)
+            return false;
+    return true;
+}
+
+/* The value of a field, whatever its kind. */
+static struct pr_value field(const struct pr_opt *o, const void *opts)
+{
+    const char *at = (const char *)opts + o->offset;
+
+    switch (o->kind) {
+    case PR_OPT_BOOL:
+        return pr_bool(*(const bool *)at);
+    case PR_OPT_INT:
+        return pr_int(*(const int64_t *)at);
+    case PR_OPT_FLOAT:
+    case PR_OPT_SECONDS:
+        return pr_float(*(const double *)at);
+    case PR_OPT_SIZE:
+        return pr_int((int64_t) * (const uint64_t *)at);
+    case PR_OPT_STR:
+        return pr_str(*(const char *const *)at);
+    default:
+        return **(const struct pr_value *const *)at;
+    }
+}
+
+/* Calls each for all parameters that matter, of both sections. */
+static const char *first_difference(const struct pr_dataset *a,
+                                    const struct pr_dataset *b)
+{
+    const struct {
+        const struct pr_opt_section *section;
+        const void *a, *b;
+    } parts[] = {
+        {&pr_dataset_section, &a->opts, &b->opts},
+        {&pr_dataset_hdf5_section, &a->hdf5, &b->hdf5},
+    };
+
+    for (size_t p = 0; p < 2; p++)
+        for (size_t i = 0; i < parts[p].section->count; i++) {
+            const struct pr_opt *o = &parts[p].section->opts[i];
+            struct pr_value x = field(o, parts[p].a);
+            struct pr_value y = field(o, parts[p].b);
+            if (matters(o->name) && !pr_equal(&x, &y))
+                return o->name;
+        }
+    return NULL;
+}
+
+bool pr_generate_same(const struct pr_dataset *a, const struct pr_dataset *b,
+                      const char **ret_name)
+{
+    const char *name = first_difference(a, b);
+
+    if (ret_name)
+        *ret_name = name;
+    return !name;
+}
+
+static void add_section(struct pr_jb *jb, const struct pr_opt_section *s,
+                        const void *opts)
+{
+    char name[128];
+
+    for (size_t i = 0; i < s->count; i++) {
+        struct pr_value v = field(&s->opts[i], opts);
+        if (!matters(s->opts[i].name))
+            continue;
+        snprintf(name, sizeof name, "%s.%s", s->name, s->opts[i].name);
+        pr_jb_value(jb, name, &v);
+    }
+}
+
+int pr_manifest_write(struct pr_storage *st, const struct pr_dataset *d,
+                      bool complete, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_MANIFEST);
+    char name[sizeof d->folder + sizeof file_name];
+    struct pr_object obj;
+    struct pr_jb jb;
+    int rc;
+
+    pr_jb_init(&jb, &text, 2);
+    pr_jb_obj(&jb, NULL);
+    pr_jb_str(&jb, "schema", "prony.dataset/1");
+    pr_jb_bool(&jb, "complete", complete);
+    pr_jb_obj(&jb, "parameters");
+    add_section(&jb, &pr_dataset_section, &d->opts);
+    add_section(&jb, &pr_dataset_hdf5_section, &d->hdf5);
+    pr_jb_end(&jb);
+    pr_jb_end(&jb);
+    pr_buf_char(&text, '\n');
+    if (!pr_buf_ok(&text))
+        return pr_fail_nomem(err);
+    snprintf(name, sizeof name, "%s%s", d->folder, file_name);
+    rc = pr_object_create(st, name, text.len, &obj, err);
+    if (rc)
+        return rc;
+    rc = pr_object_write(&obj, 0, text.data, text.len, err);
+    if (!rc)
+        return pr_object_commit(&obj, err);
+    pr_object_discard(&obj);
+    return rc;
+}
+
+static int load(struct pr_storage *st, const char *name, struct pr_arena *a,
+                const char **ret, size_t *ret_len, struct pr_err *err)
+{
+    struct pr_object obj;
+    char *text;
+    int rc = pr_object_open(st, name, &obj, err);
+
+    if (rc)
+        return rc;
+    if (obj.size > MAX_MANIFEST) {
+        rc = pr_fail(err, PR_E_FORMAT, name, "too large to be ours");
+    } else if (!(text = pr_arena_alloc(a, (size_t)obj.size + 1))) {
+        rc = pr_fail_nomem(err);
+    } else {
+        rc = pr_object_read(&obj, 0, (size_t)obj.size, text, err);
+        text[obj.size] = '\0';
+        *ret = text;
+        *ret_len = (size_t)obj.size;
+    }
+    pr_object_close(&obj);
+    return rc;
+}
+
+int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
+                     struct pr_arena *a, enum pr_manifest_state *ret,
+                     struct pr_value *ret_params, struct pr_err *err)
+{
+    char *name = pr_arena_printf(a, "%s%s", d->folder, file_name);
+    struct pr_json_in in = {.name = name};
+    const struct pr_value *params, *complete;
+    struct pr_object_info info;
+    struct pr_value root;
+    int rc = name ? pr_storage_stat(st, name, &info, err) : pr_fail_nomem(err);
+
+    if (rc < 0)
+        return rc;
+    if (rc == 0) {
+        *ret = PR_MANIFEST_NONE;
+        return PR_OK;
+    }
+    rc = load(st, name, a, &in.text, &in.len, err);
+    if (!rc)
+        rc = pr_json_read(&in, a, &root, NULL, err);
+    if (rc)
+        return rc;
+    params = pr_get(&root, "parameters");
+    complete = pr_get(&root, "complete");
+    if (!params || params->kind != PR_MAP || !complete)
+        return pr_fail(err, PR_E_FORMAT, name, "not what prony wrote there");
+    *ret_params = *params;
+    *ret = complete->kind == PR_BOOL && complete->b ? PR_MANIFEST_COMPLETE
+                                                    : PR_MANIFEST_PARTIAL;
+    return PR_OK;
+}

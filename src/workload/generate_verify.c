@@ -1,0 +1,261 @@
+/*
+ * Reading files back, and comparing every byte of every sample with what the
+ * seed gives. A format that loses something (jpeg) is compared with a second
+ * copy of the file, made in memory.
+ */
+#include "base/mem.h"
+#include "format/content.h"
+#include "workload/generate_impl.h"
+
+#include <string.h>
+
+enum { PIECE = 4 * PR_CONTENT_BLOCK };
+
+/* A buffer that grows and keeps nothing. */
+static int grow(uint8_t **buf, size_t *cap, size_t need, struct pr_err *err)
+{
+    if (need <= *cap)
+        return PR_OK;
+    pr_free(*buf);
+    *cap = 0;
+    *buf = pr_alloc_aligned(PR_IO_ALIGN, need);
+    if (!*buf)
+        return pr_fail_nomem(err);
+    *cap = need;
+    return PR_OK;
+}
+
+static int read_one(struct pr_reader *r, uint64_t i, uint8_t **buf, size_t *cap,
+                    struct pr_sample *ret, struct pr_err *err)
+{
+    int rc = grow(buf, cap, r->need, err);
+    size_t had = r->need;
+
+    if (!rc)
+        rc = pr_reader_read(r, i, *buf, *cap, ret, err);
+    if (rc == PR_E_CONF && r->need > had) { /* it knows better now */
+        rc = grow(buf, cap, r->need, err);
+        if (!rc)
+            rc = pr_reader_read(r, i, *buf, *cap, ret, err);
+    }
+    return rc;
+}
+
+static int differs(const struct pr_reader *r, uint64_t sample, uint64_t at,
+                   struct pr_err *err)
+{
+    pr_fail(err, PR_E_FORMAT, r->name,
+            "sample %llu differs from what the seed gives, at its byte %llu",
+            (unsigned long long)sample, (unsigned long long)at);
+    return pr_hint(err, "remove the file and make it again with --resume, or "
+                        "make all again with --force");
+}
+
+static uint64_t first_difference(const uint8_t *a, const uint8_t *b, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && a[i] == b[i])
+        i++;
+    return i;
+}
+
+static int compare_content(const struct pr_reader *r,
+                           const struct pr_file_spec *spec, uint64_t i,
+                           const struct pr_sample *s, struct pr_err *err)
+{
+    uint64_t want = pr_spec_sample_bytes(spec);
+    uint64_t piece[PIECE / 8];
+
+    if (s->size != want)
+        return pr_fail(
+            err, PR_E_FORMAT, r->name, "sample %llu has %zu bytes, not %llu",
+            (unsigned long long)i, s->size, (unsigned long long)want);
+    for (uint64_t at = 0; at < want; at += PIECE) {
+        size_t n = want - at < PIECE ? (size_t)(want - at) : PIECE;
+        const uint8_t *got = (const uint8_t *)s->data + at;
+
+        pr_content_fill(spec, i, at, piece, n);
+        if (memcmp(got, piece, n) != 0)
+            return differs(
+                r, i, at + first_difference(got, (uint8_t *)piece, n), err);
+    }
+    return PR_OK;
+}
+
+static int compare_label(const struct pr_reader *r,
+                         const struct pr_file_spec *spec, uint64_t i,
+                         const struct pr_sample *s, struct pr_err *err)
+{
+    int64_t want = pr_content_label(spec, i);
+
+    if (!spec->labels_inside || !s->has_label || s->label == want)
+        return PR_OK;
+    return pr_fail(err, PR_E_FORMAT, r->name,
+                   "the label of sample %llu is %lld, not %lld",
+                   (unsigned long long)i, (long long)s->label, (long long)want);
+}
+
+/* Opens a file and sees that it has the samples it should have. */
+static int open_file(struct pr_reader *r, const char *name, uint64_t samples,
+                     struct pr_err *err)
+{
+    int rc = pr_reader_open(r, name, err);
+
+    if (rc || r->samples == samples)
+        return rc;
+    rc = pr_fail(err, PR_E_FORMAT, name, "it has %llu samples, not %llu",
+                 (unsigned long long)r->samples, (unsigned long long)samples);
+    pr_reader_close(r);
+    return rc;
+}
+
+static int verify_samples(struct pr_generate_worker *w, struct pr_reader *r,
+                          const struct pr_file_spec *spec, const char *name,
+                          uint64_t *bytes, struct pr_err *err)
+{
+    int rc = open_file(r, name, spec->samples, err);
+    struct pr_sample s;
+
+    if (rc)
+        return rc;
+    for (uint64_t i = 0; i < spec->samples && !rc; i++) {
+        rc = pr_writer_stopped(w->writer)
+                 ? pr_fail(err, PR_E_INTR, name, "interrupted")
+                 : read_one(r, i, &w->buf, &w->buf_cap, &s, err);
+        if (!rc)
+            rc = compare_content(r, spec, i, &s, err);
+        if (!rc)
+            rc = compare_label(r, spec, i, &s, err);
+        if (!rc)
+            *bytes += s.size;
+    }
+    pr_reader_close(r);
+    return rc;
+}
+
+/* ---- a second copy */
+
+static int open_memory(struct pr_generate_worker *w, struct pr_err *err)
+{
+    int rc;
+
+    if (w->memory_reader)
+        return PR_OK;
+    w->memory_opts.engine = "memory";
+    rc = pr_storage_open(&w->memory_opts, &w->memory, err);
+    if (!rc)
+        rc = pr_writer_new(w->set->format, w->memory, &w->memory_writer, err);
+    if (!rc)
+        rc = pr_reader_new(w->set->format, w->memory, &w->reader->opts,
+                           &w->memory_reader, err);
+    return rc;
+}
+
+static int compare_copies(struct pr_generate_worker *w, const char *name,
+                          uint64_t *bytes, struct pr_err *err)
+{
+    struct pr_sample a, b;
+    int rc = open_file(w->reader, name, 1, err);
+
+    if (!rc)
+        rc = open_file(w->memory_reader, "copy", 1, err);
+    if (!rc)
+        rc = read_one(w->reader, 0, &w->buf, &w->buf_cap, &a, err);
+    if (!rc)
+        rc = read_one(w->memory_reader, 0, &w->other, &w->other_cap, &b, err);
+    if (!rc && (a.size != b.size || memcmp(a.data, b.data, a.size) != 0))
+        rc = differs(
+            w->reader, 0,
+            first_difference(a.data, b.data, a.size < b.size ? a.size : b.size),
+            err);
+    if (!rc)
+        *bytes += a.size;
+    pr_reader_close(w->reader);
+    pr_reader_close(w->memory_reader);
+    return rc;
+}
+
+/* Formats without a real reader: the bytes of the file itself. */
+static int compare_objects(struct pr_generate_worker *w, const char *name,
+                           uint64_t *bytes, struct pr_err *err)
+{
+    struct pr_object a, b;
+    char x[64], y[64];
+    bool has_copy;
+    int rc = pr_object_open(w->st, name, &a, err);
+
+    if (rc)
+        return rc;
+    rc = pr_object_open(w->memory, "copy", &b, err);
+    has_copy = rc == PR_OK;
+    if (!rc && (a.size != b.size || b.size > sizeof y))
+        rc = pr_fail(err, PR_E_FORMAT, name, "it has %llu bytes, not %llu",
+                     (unsigned long long)a.size, (unsigned long long)b.size);
+    if (!rc)
+        rc = pr_object_read(&a, 0, (size_t)a.size, x, err);
+    if (!rc)
+        rc = pr_object_read(&b, 0, (size_t)b.size, y, err);
+    if (!rc && memcmp(x, y, (size_t)a.size) != 0)
+        rc = pr_fail(err, PR_E_FORMAT, name, "it is not what prony wrote");
+    if (!rc)
+        *bytes += a.size;
+    if (has_copy)
+        pr_object_close(&b);
+    pr_object_close(&a);
+    return rc;
+}
+
+static int verify_by_copy(struct pr_generate_worker *w,
+                          const struct pr_file_spec *spec, const char *name,
+                          uint64_t *bytes, struct pr_err *err)
+{
+    uint64_t n;
+    int rc = open_memory(w, err);
+
+    if (!rc)
+        rc = pr_writer_write(w->memory_writer, spec, "copy", &n, err);
+    if (rc)
+        return rc;
+    return w->set->format->flags & PR_FORMAT_EMPTY
+               ? compare_objects(w, name, bytes, err)
+               : compare_copies(w, name, bytes, err);
+}
+
+int pr_worker_verify(struct pr_generate_worker *w, uint64_t f,
+                     uint64_t *ret_bytes, struct pr_err *err)
+{
+    struct pr_file_spec spec, labels;
+    uint64_t bytes = 0;
+    int rc;
+
+    pr_dataset_spec(w->set, &w->sides, f, &spec);
+    pr_dataset_name(w->set, f, PR_NAME_DATA, w->name);
+    if (w->set->format->flags & (PR_FORMAT_LOSSY | PR_FORMAT_EMPTY))
+        rc = verify_by_copy(w, &spec, w->name, &bytes, err);
+    else
+        rc = verify_samples(w, w->reader, &spec, w->name, &bytes, err);
+    if (!rc && w->label_reader) {
+        pr_dataset_label_spec(&spec, &labels);
+        pr_dataset_name(w->set, f, PR_NAME_LABELS, w->extra);
+        rc = verify_samples(w, w->label_reader, &labels, w->extra, &bytes, err);
+    }
+    if (!rc)
+        *ret_bytes = bytes;
+    return rc;
+}
+
+int pr_worker_read_last(struct pr_generate_worker *w, uint64_t samples,
+                        uint64_t *ret_bytes, struct pr_err *err)
+{
+    int rc = open_file(w->reader, w->name, samples, err);
+    struct pr_sample s;
+
+    if (rc)
+        return rc;
+    rc = read_one(w->reader, samples - 1, &w->buf, &w->buf_cap, &s, err);
+    if (!rc)
+        *ret_bytes = s.size;
+    pr_reader_close(w->reader);
+    return rc;
+}

@@ -1,0 +1,252 @@
+/* What one thread does with one file of a data set: make it, look whether it
+ * is whole, take it away. */
+#include "base/mem.h"
+#include "workload/generate_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
+                   const struct pr_storage_opts *so, bool *stop,
+                   struct pr_err *err)
+{
+    struct pr_reader_opts ro = {.samples = d->spec.samples,
+                                .dtype = d->spec.dtype};
+    struct pr_reader_opts lo = {.samples = d->spec.samples, .dtype = PR_I64};
+    const struct pr_format *npy = NULL;
+    int rc;
+
+    memset(w, 0, sizeof *w);
+    w->set = d;
+    pr_sides_start(&w->sides);
+    rc = pr_storage_open(so, &w->st, err);
+    if (!rc)
+        rc = pr_writer_new(d->format, w->st, &w->writer, err);
+    if (!rc)
+        rc = pr_reader_new(d->format, w->st, &ro, &w->reader, err);
+    if (!rc && d->has_labels_apart)
+        rc = pr_format_find("npy", &npy, err);
+    if (!rc && npy)
+        rc = pr_writer_new(npy, w->st, &w->label_writer, err);
+    if (!rc && npy)
+        rc = pr_reader_new(npy, w->st, &lo, &w->label_reader, err);
+    if (rc) {
+        pr_worker_done(w);
+        return rc;
+    }
+    w->writer->stop = stop;
+    return PR_OK;
+}
+
+void pr_worker_done(struct pr_generate_worker *w)
+{
+    pr_writer_free(w->null_writer);
+    pr_storage_close(w->null);
+    pr_reader_free(w->memory_reader);
+    pr_writer_free(w->memory_writer);
+    pr_storage_close(w->memory);
+    pr_reader_free(w->label_reader);
+    pr_reader_free(w->reader);
+    pr_writer_free(w->label_writer);
+    pr_writer_free(w->writer);
+    pr_storage_close(w->st);
+    pr_free(w->buf);
+    pr_free(w->other);
+    memset(w, 0, sizeof *w);
+}
+
+int pr_worker_make(struct pr_generate_worker *w, uint64_t f,
+                   uint64_t *ret_bytes, struct pr_err *err)
+{
+    struct pr_file_spec spec, labels;
+    uint64_t bytes = 0, more = 0;
+    int rc = PR_OK;
+
+    pr_dataset_spec(w->set, &w->sides, f, &spec);
+    if (w->set->has_index) {
+        pr_dataset_name(w->set, f, PR_NAME_INDEX, w->extra);
+        spec.index_name = w->extra;
+    }
+    /* Labels first: a data file is never without them. */
+    if (w->label_writer) {
+        pr_dataset_label_spec(&spec, &labels);
+        pr_dataset_name(w->set, f, PR_NAME_LABELS, w->name);
+        rc = pr_writer_write(w->label_writer, &labels, w->name, &more, err);
+    }
+    pr_dataset_name(w->set, f, PR_NAME_DATA, w->name);
+    if (!rc)
+        rc = pr_writer_write(w->writer, &spec, w->name, &bytes, err);
+    if (!rc)
+        *ret_bytes = bytes + more;
+    return rc;
+}
+
+/* Adds the size of an object to *sum. 1: it is there, 0: it is not. */
+static int add_size(struct pr_generate_worker *w, const char *name,
+                    uint64_t *sum, struct pr_err *err)
+{
+    struct pr_object_info info;
+    int rc = pr_storage_stat(w->st, name, &info, err);
+
+    if (rc == 1 && info.is_folder)
+        return pr_fail(err, PR_E_IO, name,
+                       "a folder is in the place of a file");
+    if (rc == 1)
+        *sum += info.size;
+    return rc;
+}
+
+/* The file itself and what its format puts beside it. */
+static int add_sizes(struct pr_generate_worker *w, uint64_t f, uint64_t *sum,
+                     struct pr_err *err)
+{
+    const char *const *ending = w->set->format->companions;
+    size_t len;
+    int rc;
+
+    pr_dataset_name(w->set, f, PR_NAME_DATA, w->name);
+    len = strlen(w->name);
+    rc = add_size(w, w->name, sum, err);
+    for (; rc == 1 && ending && *ending; ending++) {
+        snprintf(w->name + len, sizeof w->name - len, "%s", *ending);
+        rc = add_size(w, w->name, sum, err);
+    }
+    w->name[len] = '\0';
+    return rc;
+}
+
+static int add_other_sizes(struct pr_generate_worker *w, uint64_t f,
+                           uint64_t *sum, struct pr_err *err)
+{
+    int rc = 1;
+
+    if (w->set->has_index) {
+        pr_dataset_name(w->set, f, PR_NAME_INDEX, w->extra);
+        rc = add_size(w, w->extra, sum, err);
+    }
+    if (rc == 1 && w->set->has_labels_apart) {
+        pr_dataset_name(w->set, f, PR_NAME_LABELS, w->extra);
+        rc = add_size(w, w->extra, sum, err);
+    }
+    return rc;
+}
+
+int pr_worker_present(struct pr_generate_worker *w, uint64_t f, uint64_t *ret,
+                      struct pr_err *err)
+{
+    uint64_t sum = 0;
+    int rc = add_sizes(w, f, &sum, err);
+
+    if (rc >= 0)
+        rc = add_other_sizes(w, f, &sum, err);
+    if (rc < 0)
+        return rc;
+    *ret = sum;
+    return PR_OK;
+}
+
+/* Two numbers a line: where a record begins and how long it is. */
+static uint64_t index_bytes(const struct pr_dataset *d,
+                            const struct pr_file_spec *of)
+{
+    struct pr_file_spec plain = *of;
+    uint64_t record, sum = 0;
+    char line[64];
+    bool exact;
+
+    plain.compression = PR_PLAIN;
+    record = d->format->bytes(&plain, &exact) / of->samples;
+    for (uint64_t i = 0; i < of->samples; i++)
+        sum += (uint64_t)snprintf(line, sizeof line, "%llu %llu\n",
+                                  (unsigned long long)(i * record),
+                                  (unsigned long long)record);
+    return sum;
+}
+
+static uint64_t other_bytes(const struct pr_generate_worker *w,
+                            const struct pr_file_spec *spec)
+{
+    struct pr_file_spec labels;
+    uint64_t sum = w->set->has_index ? index_bytes(w->set, spec) : 0;
+    bool exact;
+
+    if (w->label_writer) {
+        pr_dataset_label_spec(spec, &labels);
+        sum += w->label_writer->format->bytes(&labels, &exact);
+    }
+    return sum;
+}
+
+/* What the file would be, by making it once more and keeping nothing. */
+static int made_bytes(struct pr_generate_worker *w,
+                      const struct pr_file_spec *spec, uint64_t *ret,
+                      struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    if (!w->null) {
+        w->null_opts.engine = "null";
+        rc = pr_storage_open(&w->null_opts, &w->null, err);
+    }
+    if (!rc && !w->null_writer)
+        rc = pr_writer_new(w->set->format, w->null, &w->null_writer, err);
+    return rc ? rc : pr_writer_write(w->null_writer, spec, "file", ret, err);
+}
+
+/* A size that cannot be foretold: the last sample must be there and in order,
+ * or, where that proves little, the size is found out. */
+static int is_whole(struct pr_generate_worker *w,
+                    const struct pr_file_spec *spec, uint64_t size,
+                    struct pr_err *err)
+{
+    uint64_t bytes;
+    int rc;
+
+    if (w->set->format->flags & PR_FORMAT_STREAM) {
+        rc = made_bytes(w, spec, &bytes, err);
+        return rc ? rc : bytes == size;
+    }
+    rc = pr_worker_read_last(w, spec->samples, &bytes, err);
+    if (rc)
+        return rc == PR_E_FORMAT ? 0 : rc;
+    return bytes == pr_spec_sample_bytes(spec);
+}
+
+int pr_worker_look(struct pr_generate_worker *w, uint64_t f, struct pr_err *err)
+{
+    struct pr_file_spec spec;
+    uint64_t sum = 0, others = 0, want;
+    bool exact;
+    int rc = add_sizes(w, f, &sum, err);
+
+    if (rc == 1)
+        rc = add_other_sizes(w, f, &others, err);
+    if (rc != 1)
+        return rc;
+    pr_dataset_spec(w->set, &w->sides, f, &spec);
+    want = w->set->format->bytes(&spec, &exact);
+    if (others != other_bytes(w, &spec))
+        return 0;
+    return exact ? sum == want : is_whole(w, &spec, sum, err);
+}
+
+int pr_worker_remove(struct pr_generate_worker *w, uint64_t f,
+                     struct pr_err *err)
+{
+    const char *const *ending = w->set->format->companions;
+    size_t len;
+    int rc;
+
+    pr_dataset_name(w->set, f, PR_NAME_DATA, w->name);
+    len = strlen(w->name);
+    rc = pr_storage_remove(w->st, w->name, err);
+    for (; !rc && ending && *ending; ending++) {
+        snprintf(w->name + len, sizeof w->name - len, "%s", *ending);
+        rc = pr_storage_remove(w->st, w->name, err);
+    }
+    for (int kind = PR_NAME_INDEX; !rc && kind <= PR_NAME_LABELS; kind++) {
+        pr_dataset_name(w->set, f, (enum pr_name_kind)kind, w->extra);
+        rc = pr_storage_remove(w->st, w->extra, err);
+    }
+    return rc;
+}
