@@ -21,7 +21,8 @@ enum verb_bit {
     ON_REPORT = 1 << 3,
     ON_HELP = 1 << 4,
     ON_DOCTOR = 1 << 5,
-    ON_TARGETS = ON_PLAN | ON_RUN,
+    ON_GENERATE = 1 << 6,
+    ON_TARGETS = ON_PLAN | ON_RUN | ON_GENERATE,
     ON_EVERY = 0xff,
 };
 
@@ -127,6 +128,7 @@ bool is_hidden_verb(const char *name);
 int cmd_demo(struct cli *c, struct pr_err *err);
 int cmd_plan(struct cli *c, struct pr_err *err);
 int cmd_run(struct cli *c, struct pr_err *err);
+int cmd_generate(struct cli *c, struct pr_err *err);
 int cmd_report(struct cli *c, struct pr_err *err);
 int cmd_help(struct cli *c, struct pr_err *err);
 int cmd_doctor(struct cli *c, struct pr_err *err);

@@ -4,12 +4,56 @@
 
 #include <string.h>
 
+/* Another verb, with our options and some more, as if it had been typed. */
+static int run_verb(struct cli *c, const char *verb, const char **words,
+                    size_t count, const struct arg *more, size_t more_count,
+                    struct pr_err *err)
+{
+    struct cli other = *c;
+    struct arg *args =
+        PR_ARENA_ARRAY(c->arena, struct arg, c->arg_count + count + more_count);
+    size_t n = c->arg_count;
+    int rc;
+
+    if (!args)
+        return pr_fail_nomem(err);
+    if (n)
+        memcpy(args, c->args, n * sizeof *args);
+    for (size_t i = 0; i < count; i++)
+        args[n++] = (struct arg){.id = A_COUNT, .value = words[i]};
+    memcpy(args + n, more, more_count * sizeof *args);
+    other.verb = verb_find(verb);
+    other.rest = words;
+    other.rest_count = count;
+    other.args = args;
+    other.arg_count = n + more_count;
+    rc = other.verb->run(&other, err);
+    c->signo = other.signo;
+    return rc;
+}
+
+/* A data set in the run's folder, every byte of it checked. */
+static int demo_data(struct cli *c, const char *dir, struct pr_err *err)
+{
+    const char *words[] = {"dataset.format=npz", "dataset.num_files_train=32",
+                           "dataset.record_length_bytes=4M",
+                           "dataset.data_folder=data"};
+    const struct arg more[] = {{.id = A_VERIFY, .value = ""},
+                               {.id = A_GENERATE_DATA, .value = dir}};
+
+    say(SAY_INFO,
+        "\nA data set: 32 npz files of 4 MB, made and read back. The same "
+        "as:\n  prony generate %s %s \\\n    %s %s -d %s --verify\n\n",
+        words[0], words[1], words[2], words[3], dir);
+    return run_verb(c, "generate", words, sizeof words / sizeof *words, more, 2,
+                    err);
+}
+
 int cmd_demo(struct cli *c, struct pr_err *err)
 {
     const char *target = "demo";
     const char *dir = arg_get(c, A_DEMO_DIR);
-    struct cli run = *c;
-    struct arg *args;
+    struct arg out;
     char time[32];
     int rc;
 
@@ -18,23 +62,14 @@ int cmd_demo(struct cli *c, struct pr_err *err)
                               pr_time_name(time, pr_wall_clock_ns()));
     if (!dir)
         return pr_fail_nomem(err);
-    args = PR_ARENA_ARRAY(c->arena, struct arg, c->arg_count + 1);
-    if (!args)
-        return pr_fail_nomem(err);
-    if (c->arg_count)
-        memcpy(args, c->args, c->arg_count * sizeof *args);
-    args[c->arg_count] = (struct arg){.id = A_DIR, .value = dir};
-    run.verb = verb_find("run");
-    run.rest = &target;
-    run.rest_count = 1;
-    run.args = args;
-    run.arg_count = c->arg_count + 1;
+    out = (struct arg){.id = A_DIR, .value = dir};
     say(SAY_INFO,
         "A sweep: three checksum programs, three sizes, nine "
         "experiments. The same as:\n  prony run demo -o %s\n\n",
         dir);
-    rc = cmd_run(&run, err);
-    c->signo = run.signo;
+    rc = run_verb(c, "run", &target, 1, &out, 1, err);
+    if (!rc)
+        rc = demo_data(c, dir, err);
     if (rc)
         return rc;
     say(SAY_INFO,

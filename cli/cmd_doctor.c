@@ -6,6 +6,7 @@
 #include "conf/regex.h"
 #include "conf/share.h"
 #include "conf/yaml.h"
+#include "format/format.h"
 #include "present/table.h"
 #include "prony_config.h"
 #include "run/session.h"
@@ -67,6 +68,55 @@ static const char *on_path(struct doctor *d, const char *program)
     return NULL;
 }
 
+/* What was built in, and what would add the rest. */
+static void look_at_formats(struct doctor *d)
+{
+    static const struct {
+        const char *what, *remedy;
+        bool there;
+    } extras[] = {
+        {"format jpeg", "apt-get install libturbojpeg0-dev, then make",
+         PR_HAVE_JPEG},
+        {"format png", "apt-get install libpng-dev, then make", PR_HAVE_PNG},
+        {"format hdf5", "apt-get install libhdf5-dev, then make", PR_HAVE_HDF5},
+        {"isa-l",
+         "for faster checksums: apt-get install libisal-dev, then make",
+         PR_HAVE_ISAL},
+    };
+    PR_AUTO_BUF struct pr_buf names = PR_BUF_INIT(4096);
+    const struct pr_format *f;
+
+    for (size_t i = 0; (f = pr_format_at(i)); i++)
+        pr_buf_printf(&names, "%s%s", i ? ", " : "", f->name);
+    found(d, "formats", true, pr_arena_str(d->arena, names.data), NULL);
+    for (size_t i = 0; i < sizeof extras / sizeof *extras; i++)
+        if (!extras[i].there)
+            found_extra(d, extras[i].what, false, "not built in",
+                        extras[i].remedy);
+}
+
+static void look_at_engine(struct doctor *d, const char *name)
+{
+    struct pr_storage_opts so = {.engine = name,
+                                 .storage_type = "local_fs",
+                                 .storage_root = ".",
+                                 .block_size = 1 << 20,
+                                 .queue_depth = 8,
+                                 .fault = "",
+                                 .trace = ""};
+    struct pr_storage *st = NULL;
+    struct pr_err err = {0};
+    bool there = pr_storage_open(&so, &st, &err) == PR_OK &&
+                 strcmp(pr_storage_engine(st), name) == 0;
+
+    found_extra(d, pr_arena_printf(d->arena, "engine %s", name), there,
+                there ? "works"
+                : st  ? pr_arena_str(d->arena, pr_storage_note(st))
+                      : pr_arena_str(d->arena, err.msg),
+                "pread is used instead");
+    pr_storage_close(st);
+}
+
 static void look_at_build(struct doctor *d)
 {
     const char *share = pr_share_dir(d->arena);
@@ -77,6 +127,7 @@ static void look_at_build(struct doctor *d)
         pr_buf_printf(&names, "%s%s", i ? ", " : "", w->name);
     found(d, "version", true, PR_VERSION " (" PR_GIT_REV ")", NULL);
     found(d, "workloads", true, pr_arena_str(d->arena, names.data), NULL);
+    look_at_formats(d);
     found(d, "libyaml", true, pr_yaml_version(), NULL);
     found(d, "PCRE2", true, pr_regex_version(), NULL);
     found(d, "bundled files", share != NULL, share,
@@ -112,6 +163,7 @@ static void look_at_machine(struct doctor *d)
           NULL);
     found(d, "control groups", v1 || v2, v2 ? "v2" : "v1",
           "mount /sys/fs/cgroup: out of memory is told apart by it");
+    look_at_engine(d, "io_uring");
     found_extra(d, "GPU", gpu, gpu ? "present" : "none",
                 "none is needed; exp.gpus is empty by default");
     look_for_program(d, "Python", python,

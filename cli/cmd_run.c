@@ -223,7 +223,7 @@ static void say_end(const struct pr_rundir *d, const struct pr_run_summary *sum)
 static int go(struct cli *c, struct pr_rundir *d, long retry,
               struct pr_err *err)
 {
-    struct watcher w = {live_new(c), d};
+    struct watcher w = {live_new(c, "experiments"), d};
     struct pr_run_opts opts = {.dir = d,
                                .fail_fast = arg_on(c, A_FAIL_FAST),
                                .retry = (int)retry,

@@ -37,6 +37,20 @@ static const struct verb verbs[] = {
      "  prony run --resume out\n"
      "  prony run sweep.yaml --repeat 3 --timeout 10m --retry 1\n",
      cmd_run},
+    {"generate", ON_GENERATE, "[TARGET…] [NAME=VALUE…]",
+     "make the data set of an experiment, and nothing else",
+     "Makes the files that dataset.* describes: npz, npy, hdf5, tfrecord, csv, "
+     "jpeg, png, indexed_binary, mmap_indexed_binary or synthetic. Contents "
+     "are "
+     "random but follow from dataset.seed: the same seed gives the same bytes, "
+     "whatever the number of threads. A file appears under its name only when "
+     "it is whole. A set that is complete is left alone; --resume makes what "
+     "is missing of one that was not finished, --force replaces it.",
+     "  prony generate dataset.format=npz dataset.data_folder=/tmp/data\n"
+     "  prony generate workload.yaml --threads 8\n"
+     "  prony generate workload.yaml --resume\n"
+     "  prony generate workload.yaml --verify\n",
+     cmd_generate},
     {"report", ON_REPORT, "DIR", "a table of the results of a run",
      "Reads a run directory, also of a run that was stopped or is still going "
      "on, and prints one row for each experiment: what varies, how it ended, "

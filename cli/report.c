@@ -53,7 +53,7 @@ int report_run_json(const char *dir, struct pr_err *err)
     return pr_run_json(dir, to_stdout, NULL, err);
 }
 
-struct pr_live *live_new(const struct cli *c)
+struct pr_live *live_new(const struct cli *c, const char *unit)
 {
     static const char *const names[] = {
         [PR_LIVE_AUTO] = "auto",   [PR_LIVE_ALWAYS] = "always",
@@ -61,7 +61,7 @@ struct pr_live *live_new(const struct cli *c)
         [PR_LIVE_PLAIN] = "plain",
     };
     const char *how = arg_get(c, A_PROGRESS);
-    struct pr_live_opts opts = {.fd = STDERR_FILENO, .unit = "experiments"};
+    struct pr_live_opts opts = {.fd = STDERR_FILENO, .unit = unit};
 
     for (int i = 0; how && i < 5; i++)
         if (strcmp(how, names[i]) == 0)

@@ -16,6 +16,6 @@ int report_table(struct cli *c, const char *dir, const char *format,
 int report_run_json(const char *dir, struct pr_err *err) PR_MUST_CHECK;
 
 /* A live line on stderr as the options ask. NULL: out of memory. */
-struct pr_live *live_new(const struct cli *c);
+struct pr_live *live_new(const struct cli *c, const char *unit);
 
 #endif

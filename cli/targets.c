@@ -103,9 +103,25 @@ static int add_arg(struct pr_plan *p, const struct arg *a, struct pr_err *err)
     }
 }
 
+/* The data root is where relative data folders are; a parameter given besides
+ * is stronger. */
+static int add_data_root(struct cli *c, struct pr_plan *p, struct pr_err *err)
+{
+    const char *dir = arg_get(c, A_GENERATE_DATA), *from = "-d";
+
+    if (!(c->verb->bit & ON_GENERATE))
+        return PR_OK;
+    if (!dir) {
+        dir = getenv("PRONY_DATA");
+        from = "PRONY_DATA";
+    }
+    return dir ? pr_plan_param_text(p, "storage.storage_root", dir, from, err)
+               : PR_OK;
+}
+
 static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
 {
-    int rc = PR_OK;
+    int rc = add_data_root(c, p, err);
 
     for (size_t i = 0; i < c->rest_count && !rc; i++)
         if (!pr_override_like(c->rest[i]))

@@ -1,7 +1,7 @@
 # bash completion for prony. Written by "prony __complete bash"; do not
 # edit.
 
-_prony_verbs='demo plan run report help doctor'
+_prony_verbs='demo plan run generate report help doctor'
 _prony_sections='exp runtime null storage dataset.hdf5 dataset sys.plan_builder'
 _prony_names='exp.workload
 exp.command
@@ -103,7 +103,7 @@ sys.plan_builder.var_order'
 _prony_values()
 {
     case $1 in
-    exp.workload) echo  command null ;;
+    exp.workload) echo  command null emulate ;;
     exp.phase) echo training inference ;;
     exp.dtype) echo float float32 float16 bfloat16 int8 ;;
     exp.use_tensor_core) echo true false ;;
@@ -180,6 +180,27 @@ _prony_options()
         --dry-run \
         --launcher \
         --format ;;
+    generate) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --param \
+        --variable \
+        --extension \
+        --config \
+        --set-file \
+        --no-defaults \
+        --name \
+        --repeat \
+        --threads \
+        --verify \
+        --force \
+        --resume \
+        --data \
+        --format ;;
     report) echo \
         --help \
         --log-level \
@@ -248,6 +269,19 @@ _prony_option()
     'run --resume') echo 'dir' ;;
     'run --launcher') echo 'choice local' ;;
     'run --format') echo 'choice text json' ;;
+    'generate --log-level') echo 'choice critical error warning info debug' ;;
+    'generate --color') echo 'choice auto always never' ;;
+    'generate --progress') echo 'choice auto always never plain json' ;;
+    'generate --param' | 'generate -P') echo 'set' ;;
+    'generate --variable' | 'generate -V') echo 'var' ;;
+    'generate --extension' | 'generate -E') echo 'any' ;;
+    'generate --config') echo 'file' ;;
+    'generate --set-file') echo 'set-file' ;;
+    'generate --name') echo 'any' ;;
+    'generate --repeat') echo 'any' ;;
+    'generate --threads') echo 'any' ;;
+    'generate --data' | 'generate -d') echo 'dir' ;;
+    'generate --format') echo 'choice text json' ;;
     'report --log-level') echo 'choice critical error warning info debug' ;;
     'report --color') echo 'choice auto always never' ;;
     'report --progress') echo 'choice auto always never plain json' ;;
@@ -271,6 +305,7 @@ _prony_takes()
     case $1 in
     plan) echo target ;;
     run) echo target ;;
+    generate) echo target ;;
     report) echo dir ;;
     help) echo topic ;;
     esac

@@ -17,7 +17,7 @@ end
 
 function __prony_names
     printf '%s\t%s\n' \
-        exp.workload 'What the experiment executes: command runs exp.command, null does nothing.' \
+        exp.workload 'What the experiment executes: command runs exp.command, null does nothing, emulate reads a data set as training would (for a later version; its data set can be made).' \
         exp.command 'The program to run: a list of arguments, or text that is split into arguments at blanks, with \'...\', "..." and \\ as in a shell.' \
         exp.args 'Arguments appended to those of exp.command; what stands after -- on the command line goes here.' \
         exp.cwd 'Folder the program starts in.' \
@@ -123,6 +123,7 @@ function __prony_settings
     printf '%s\n' \
         exp.workload=command \
         exp.workload=null \
+        exp.workload=emulate \
         exp.phase=training \
         exp.phase=inference \
         exp.dtype=float \
@@ -191,6 +192,7 @@ function __prony_topics
         demo 'a tour on this machine in about a minute' \
         plan 'show the experiments that run would run, and their cost' \
         run 'run a plan and record every result' \
+        generate 'make the data set of an experiment, and nothing else' \
         report 'a table of the results of a run' \
         help 'parameters, verbs and what they mean' \
         doctor 'what this machine and this build have and lack' \
@@ -210,23 +212,24 @@ complete -c prony -n __prony_no_verb -l help -s h -d 'show an overview'
 complete -c prony -n __prony_no_verb -a demo -d 'a tour on this machine in about a minute'
 complete -c prony -n __prony_no_verb -a plan -d 'show the experiments that run would run, and their cost'
 complete -c prony -n __prony_no_verb -a run -d 'run a plan and record every result'
+complete -c prony -n __prony_no_verb -a generate -d 'make the data set of an experiment, and nothing else'
 complete -c prony -n __prony_no_verb -a report -d 'a table of the results of a run'
 complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
 complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
-complete -c prony -n '__prony_verb demo plan run report help doctor' -l help -s h -d 'show this help'
-complete -c prony -n '__prony_verb demo plan run report help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
-complete -c prony -n '__prony_verb demo plan run report help doctor' -l verbose -s v -d 'say more: --log-level debug'
-complete -c prony -n '__prony_verb demo plan run report help doctor' -l quiet -s q -d 'say less: only errors, no progress'
-complete -c prony -n '__prony_verb demo plan run report help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
-complete -c prony -n '__prony_verb demo plan run report help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
-complete -c prony -n '__prony_verb plan run' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
-complete -c prony -n '__prony_verb plan run' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
-complete -c prony -n '__prony_verb plan run' -l extension -s E -x -d 'change experiments that match a condition'
-complete -c prony -n '__prony_verb plan run' -l config -r -F -d 'one more config, laid over the targets; may be repeated'
-complete -c prony -n '__prony_verb plan run' -l set-file -x -a '(__prony_set_file)' -d 'set a parameter to the text of a file'
-complete -c prony -n '__prony_verb plan run' -l no-defaults -d 'use none of Prony\'s own parameters, only what is given (also --discard-default-config)'
-complete -c prony -n '__prony_verb plan run' -l name -x -d 'only experiments whose exp.name is one of these'
-complete -c prony -n '__prony_verb plan run' -l repeat -x -d 'do everything N times; repeats are the outer loop'
+complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l help -s h -d 'show this help'
+complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
+complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l verbose -s v -d 'say more: --log-level debug'
+complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l quiet -s q -d 'say less: only errors, no progress'
+complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
+complete -c prony -n '__prony_verb plan run generate' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
+complete -c prony -n '__prony_verb plan run generate' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
+complete -c prony -n '__prony_verb plan run generate' -l extension -s E -x -d 'change experiments that match a condition'
+complete -c prony -n '__prony_verb plan run generate' -l config -r -F -d 'one more config, laid over the targets; may be repeated'
+complete -c prony -n '__prony_verb plan run generate' -l set-file -x -a '(__prony_set_file)' -d 'set a parameter to the text of a file'
+complete -c prony -n '__prony_verb plan run generate' -l no-defaults -d 'use none of Prony\'s own parameters, only what is given (also --discard-default-config)'
+complete -c prony -n '__prony_verb plan run generate' -l name -x -d 'only experiments whose exp.name is one of these'
+complete -c prony -n '__prony_verb plan run generate' -l repeat -x -d 'do everything N times; repeats are the outer loop'
 complete -c prony -n '__prony_verb plan' -l format -x -a 'table json' -d 'how the plan is printed (default: table)'
 complete -c prony -n '__prony_verb plan' -l print-config -d 'print the merged config instead: parameters, variables and extensions'
 complete -c prony -n '__prony_verb plan' -l full -d 'with --format json: merge the defaults into each experiment'
@@ -235,6 +238,12 @@ complete -c prony -n '__prony_verb plan' -l explain -x -a '(__prony_names)' -d '
 complete -c prony -n '__prony_verb plan' -l output -s o -r -F -d 'write the plan as JSON to a file, to be run later (also --plan)'
 complete -c prony -n '__prony_verb run' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/NAME.TIME)'
 complete -c prony -n '__prony_verb run' -l plan -r -F -d 'run a finished plan as it stands; the same as naming it as the target'
+complete -c prony -n '__prony_verb generate' -l threads -x -d 'threads that make files (default: one for each processor)'
+complete -c prony -n '__prony_verb generate' -l verify -d 'read everything back and compare it with what the seed gives'
+complete -c prony -n '__prony_verb generate' -l force -d 'replace what is there'
+complete -c prony -n '__prony_verb generate' -l resume -d 'make only what is missing or not whole'
+complete -c prony -n '__prony_verb generate' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets: storage.storage_root (also PRONY_DATA)'
+complete -c prony -n '__prony_verb generate' -l format -x -a 'text json' -d 'how the outcome is printed (default: text)'
 complete -c prony -n '__prony_verb run' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets; experiments see it as PRONY_DATA'
 complete -c prony -n '__prony_verb run' -l timeout -x -d 'stop an experiment after this time: 90, 1.5s, 2m'
 complete -c prony -n '__prony_verb run' -l retry -x -d 'try a failed experiment N more times; with --resume also those that failed before'
@@ -251,5 +260,6 @@ complete -c prony -n '__prony_verb help' -l format -x -a 'text json' -d 'how par
 complete -c prony -n '__prony_verb doctor' -l format -x -a 'text json' -d 'how findings are printed (default: text)'
 complete -c prony -n '__prony_verb plan' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb run' -F -a '(__prony_bundled; __prony_settings)'
+complete -c prony -n '__prony_verb generate' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb report' -a '(__fish_complete_directories)'
 complete -c prony -n '__prony_verb help' -a '(__prony_topics)'

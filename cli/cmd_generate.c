@@ -1,0 +1,212 @@
+/* `prony generate`: only make the data set. */
+#include "base/clock.h"
+#include "base/json_build.h"
+#include "base/units.h"
+#include "cli/report.h"
+#include "cli/targets.h"
+#include "present/live.h"
+#include "run/datasets.h"
+#include "run/stop.h"
+#include "workload/generate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct watch {
+    const struct cli *cli;
+    struct pr_live *live;
+    struct pr_stop *stop;
+    const char *phase; /* the one that the line is of */
+    uint64_t start;
+};
+
+/* The line counts megabytes where the sum is known, else files. */
+static int tick(void *ctx, const struct pr_generate_status *s)
+{
+    struct watch *w = ctx;
+    char text[96], rate[16];
+    double seconds;
+
+    pr_stop_read(w->stop);
+    if (w->phase != s->phase) {
+        pr_live_free(w->live);
+        w->live = live_new(w->cli, s->bytes_total ? "MB" : "files");
+        w->phase = s->phase;
+        w->start = pr_clock_ns();
+    }
+    seconds = (double)(pr_clock_ns() - w->start) / 1e9;
+    pr_format_bytes(rate,
+                    seconds > 0 ? (uint64_t)((double)s->bytes / seconds) : 0);
+    if (s->bytes_total) {
+        snprintf(text, sizeof text, "%llu of %llu files, %s/s",
+                 (unsigned long long)s->files,
+                 (unsigned long long)s->files_total, rate);
+        pr_live_update(w->live, s->bytes / 1000000, s->bytes_total / 1000000, 0,
+                       s->phase, text);
+    } else {
+        snprintf(text, sizeof text, "%s/s", rate);
+        pr_live_update(w->live, s->files, s->files_total, 0, s->phase, text);
+    }
+    return w->stop->count;
+}
+
+/* ---- what is said at the end */
+
+static void add_json(struct pr_jb *jb, const struct pr_plan_dataset *d,
+                     const struct pr_generate_result *r)
+{
+    char place[PR_NAME_BYTES];
+
+    pr_jb_obj(jb, NULL);
+    pr_jb_str(jb, "folder", pr_generate_place(&d->set, &d->storage, place));
+    pr_jb_str(jb, "format", d->set.opts.format);
+    pr_jb_uint(jb, "files", r->files);
+    pr_jb_uint(jb, "made", r->made);
+    pr_jb_uint(jb, "kept", r->kept);
+    pr_jb_uint(jb, "bytes_written", r->bytes);
+    pr_jb_float(jb, "seconds", r->seconds);
+    pr_jb_uint(jb, "verified", r->verified);
+    pr_jb_uint(jb, "bad", r->bad);
+    pr_jb_float(jb, "verify_seconds", r->verify_seconds);
+    pr_jb_uint(jb, "threads", r->threads);
+    pr_jb_str(jb, "engine", r->engine);
+    pr_jb_end(jb);
+}
+
+static void add_rate(struct pr_buf *out, uint64_t bytes, double seconds)
+{
+    char size[16], rate[16], time[24];
+
+    pr_buf_printf(out, "%s in %s", pr_format_bytes(size, bytes),
+                  pr_format_seconds(time, seconds));
+    if (seconds > 0)
+        pr_buf_printf(
+            out, ", %s/s",
+            pr_format_bytes(rate, (uint64_t)((double)bytes / seconds)));
+}
+
+static void add_text(struct pr_buf *out, const struct pr_plan_dataset *d,
+                     const struct pr_generate_result *r)
+{
+    char place[PR_NAME_BYTES];
+
+    pr_buf_printf(out, "%s: ", pr_generate_place(&d->set, &d->storage, place));
+    if (r->made) {
+        pr_buf_printf(out, "%llu %s file%s made, ", (unsigned long long)r->made,
+                      d->set.opts.format, r->made == 1 ? "" : "s");
+        add_rate(out, r->bytes, r->seconds);
+        pr_buf_printf(out, " (%u thread%s, %s)", r->threads,
+                      r->threads == 1 ? "" : "s", r->engine);
+        if (r->kept)
+            pr_buf_printf(out, "; %llu %s there", (unsigned long long)r->kept,
+                          r->kept == 1 ? "was" : "were");
+    } else {
+        pr_buf_printf(out, "all %llu files are there, nothing was made",
+                      (unsigned long long)r->files);
+    }
+    if (r->verified) {
+        pr_buf_printf(out, "; %llu verified, ",
+                      (unsigned long long)r->verified);
+        add_rate(out, r->verified_bytes, r->verify_seconds);
+    }
+    pr_buf_char(out, '\n');
+}
+
+/* ---- doing it */
+
+static int generate_one(struct cli *c, struct watch *w,
+                        const struct pr_plan_dataset *d,
+                        const struct pr_generate_opts *opts,
+                        struct pr_generate_result *ret, struct pr_err *err)
+{
+    int rc;
+
+    if (*d->set.note)
+        say_warning(d->id, d->set.note, "");
+    rc = pr_generate(&d->set, &d->storage, opts, tick, w, ret, err);
+    pr_live_free(w->live);
+    w->live = NULL;
+    w->phase = NULL;
+    if (*ret->note)
+        say_warning("storage.engine", ret->note, "");
+    c->signo = w->stop->signo;
+    if (rc && ret->seconds > 0 && !ret->verified)
+        say(SAY_INFO, "%llu of %llu files are made; --resume goes on\n",
+            (unsigned long long)(ret->made + ret->kept),
+            (unsigned long long)ret->files);
+    if (rc && ret->bad > 1)
+        say(SAY_ERROR, "prony: %llu of %llu files are wrong, among them:\n",
+            (unsigned long long)ret->bad, (unsigned long long)ret->files);
+    return rc;
+}
+
+static int generate_all(struct cli *c, const struct pr_plan_dataset *sets,
+                        const struct pr_generate_opts *opts, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
+    PR_AUTO_BUF struct pr_buf json = PR_BUF_INIT(16 << 20);
+    const char *format = arg_get(c, A_GENERATE_FORMAT);
+    struct pr_stop stop;
+    struct watch w = {.cli = c, .stop = &stop};
+    struct pr_jb jb;
+    int rc = pr_stop_init(&stop, err);
+
+    if (rc)
+        return rc;
+    pr_jb_init(&jb, &json, 2);
+    pr_jb_obj(&jb, NULL);
+    pr_jb_str(&jb, "schema", "prony.generate/1");
+    pr_jb_arr(&jb, "datasets");
+    for (const struct pr_plan_dataset *d = sets; d && !rc; d = d->next) {
+        struct pr_generate_result r = {0};
+        rc = generate_one(c, &w, d, opts, &r, err);
+        if (!rc || r.bad) {
+            add_text(&text, d, &r);
+            add_json(&jb, d, &r);
+        }
+    }
+    pr_jb_end(&jb);
+    pr_jb_end(&jb);
+    pr_buf_char(&json, '\n');
+    pr_stop_done(&stop);
+    if (rc)
+        return rc;
+    return answer_buf(format && strcmp(format, "json") == 0 ? &json : &text,
+                      err);
+}
+
+static int read_options(struct cli *c, struct pr_generate_opts *ret,
+                        struct pr_err *err)
+{
+    long threads;
+    int rc = arg_number(c, A_THREADS, 1, 0, &threads, err);
+
+    if (rc)
+        return rc;
+    ret->threads = (unsigned)threads;
+    ret->verify = arg_on(c, A_VERIFY);
+    ret->force = arg_on(c, A_FORCE);
+    ret->resume = arg_on(c, A_GENERATE_RESUME);
+    if (ret->force && ret->resume)
+        return pr_fail(err, PR_E_USAGE, "",
+                       "--resume keeps what is there, --force replaces it: "
+                       "give one of them");
+    return PR_OK;
+}
+
+int cmd_generate(struct cli *c, struct pr_err *err)
+{
+    struct pr_generate_opts opts = {0};
+    struct pr_plan_dataset *sets;
+    struct pr_plan *p;
+    int rc = read_options(c, &opts, err);
+
+    if (!rc)
+        rc = plan_from_args(c, &p, err);
+    if (rc)
+        return rc;
+    rc = pr_plan_datasets(p, c->arena, &sets, err);
+    pr_plan_free(p);
+    return rc ? rc : generate_all(c, sets, &opts, err);
+}

@@ -1,0 +1,1 @@
+prony generate --help
