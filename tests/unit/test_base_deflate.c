@@ -97,6 +97,10 @@ static void known_streams(void **state)
             PR_INFLATE_BAD, ""),
         ROW(PR_WRAP_ZLIB, GZIP, PR_INFLATE_BAD, ""),
         ROW(PR_WRAP_GZIP, ZLIB, PR_INFLATE_BAD, ""),
+        ROW(PR_WRAP_GZIP, "\x1f\x8b\x08\x02\0\0\0\0\0\xff\x12\x34" BODY TAIL,
+            PR_INFLATE_BAD, ""), /* checksum of the header */
+        ROW(PR_WRAP_GZIP, "\x1f\x8b\x08\x20\0\0\0\0\0\xff" BODY TAIL,
+            PR_INFLATE_BAD, ""), /* a flag that nobody knows */
         ROW(PR_WRAP_GZIP, GZIP_HEAD BODY "\x66\xce\x82\xbb\x18\x00\x00\x00",
             PR_INFLATE_BAD, TEXT), /* checksum */
         ROW(PR_WRAP_GZIP, GZIP_HEAD BODY "\x67\xce\x82\xbb\x19\x00\x00\x00",
