@@ -57,7 +57,7 @@ python-deps: ## what the Python parts need, in build/venv
 	@tools/python deps
 
 clean: ## everything that was built
-	@rm -rf build build-check build-san build-tsan build-fuzz build-cov
+	@rm -rf build build-check build-san build-min build-tsan build-fuzz build-cov
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1 - /p' Makefile

@@ -117,9 +117,13 @@ static void names_are_those_of_dlio(void **state)
          "./data/train/img_00_of_64.npz"},
         {"{\"dataset.format\": \"npz\", \"dataset.num_files_train\": 64}", 63,
          0, "./data/train/img_63_of_64.npz"},
-        {"{\"dataset.format\": \"jpg\", \"dataset.num_files_train\": 2,"
+        {"{\"dataset.format\": \"csv\", \"dataset.num_files_train\": 2,"
          "\"dataset.num_files_eval\": 10, \"dataset.data_folder\": \"/d//\"}",
-         2, 0, "/d/valid/img_00_of_10.jpg"},
+         2, 0, "/d/valid/img_00_of_10.csv"},
+#if PR_HAVE_JPEG
+        {"{\"dataset.format\": \"jpg\", \"dataset.data_folder\": \"d\"}", 7, 0,
+         "d/train/img_7_of_8.jpg"},
+#endif
         {"{\"dataset.format\": \"npy\", \"dataset.num_files_train\": 30,"
          "\"dataset.num_subfolders_train\": 12,"
          "\"dataset.file_prefix\": \"case\", \"dataset.data_folder\": \"d\"}",
@@ -190,16 +194,20 @@ static void contradictions_are_refused(void **state)
          "dataset.record_element_type"},
         {"{\"dataset.format\": \"npz\", \"dataset.compression\": \"lzf\"}",
          "dataset.compression"},
+#if PR_HAVE_JPEG
         {"{\"dataset.format\": \"jpeg\", \"dataset.num_samples_per_file\": 2}",
          "dataset.num_samples_per_file"},
+#endif
         {"{\"dataset.format\": \"npy\", \"dataset.file_prefix\": \"../x\"}",
          "dataset.file_prefix"},
         {"{\"dataset.format\": \"npy\", \"dataset.record_dims\":"
          "[1000000000000, 1000000000000]}",
          "dataset.record_dims"},
+#if PR_HAVE_HDF5
         {"{\"dataset.format\": \"hdf5\", \"dataset.record_dims\": [4, 4],"
          "\"dataset.hdf5.num_dset_per_record\": 3}",
          "dataset.hdf5.num_dset_per_record"},
+#endif
     };
     struct pr_dataset d;
     struct pr_err err;
