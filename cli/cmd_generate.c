@@ -9,6 +9,7 @@
 #include "run/stop.h"
 #include "workload/generate.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,9 @@ static void add_text(struct pr_buf *out, const struct pr_plan_dataset *d,
     char place[PR_NAME_BYTES];
 
     pr_buf_printf(out, "%s: ", pr_generate_place(&d->set, &d->storage, place));
-    if (r->made) {
+    if (!r->files) {
+        pr_buf_str(out, "no files are asked for");
+    } else if (r->made) {
         pr_buf_printf(out, "%llu %s file%s made, ", (unsigned long long)r->made,
                       d->set.opts.format, r->made == 1 ? "" : "s");
         add_rate(out, r->bytes, r->seconds);
@@ -106,9 +109,10 @@ static void add_text(struct pr_buf *out, const struct pr_plan_dataset *d,
                       (unsigned long long)r->files);
     }
     if (r->verified) {
-        pr_buf_printf(out, "; %llu verified, ",
-                      (unsigned long long)r->verified);
+        pr_buf_printf(out, "; %" PRIu64 " verified, ", r->verified - r->bad);
         add_rate(out, r->verified_bytes, r->verify_seconds);
+        if (r->bad)
+            pr_buf_printf(out, "; %" PRIu64 " wrong", r->bad);
     }
     pr_buf_char(out, '\n');
 }
@@ -132,12 +136,17 @@ static int generate_one(struct cli *c, struct watch *w,
         say_warning("storage.engine", ret->note, "");
     c->signo = w->stop->signo;
     if (rc && ret->seconds > 0 && !ret->verified)
-        say(SAY_INFO, "%llu of %llu files are made; --resume goes on\n",
-            (unsigned long long)(ret->made + ret->kept),
-            (unsigned long long)ret->files);
-    if (rc && ret->bad > 1)
-        say(SAY_ERROR, "prony: %llu of %llu files are wrong, among them:\n",
-            (unsigned long long)ret->bad, (unsigned long long)ret->files);
+        say(SAY_INFO,
+            "%" PRIu64 " of %" PRIu64 " files are made; --resume goes on\n",
+            ret->made + ret->kept, ret->files);
+    if (rc && ret->bad > 1) {
+        say(SAY_ERROR, "prony: %" PRIu64 " of %" PRIu64 " files are wrong:\n",
+            ret->bad, ret->files);
+        /* The last of these is the verb's own error. */
+        for (uint64_t i = 1; i < ret->bad && i < PR_GENERATE_ERRORS; i++)
+            say_error(&ret->errors[i]);
+        *err = ret->errors[0];
+    }
     return rc;
 }
 
@@ -150,7 +159,8 @@ static int generate_all(struct cli *c, const struct pr_plan_dataset *sets,
     struct pr_stop stop;
     struct watch w = {.cli = c, .stop = &stop};
     struct pr_jb jb;
-    int rc = pr_stop_init(&stop, err);
+    bool is_json;
+    int shown, rc = pr_stop_init(&stop, err);
 
     if (rc)
         return rc;
@@ -161,19 +171,23 @@ static int generate_all(struct cli *c, const struct pr_plan_dataset *sets,
     for (const struct pr_plan_dataset *d = sets; d && !rc; d = d->next) {
         struct pr_generate_result r = {0};
         rc = generate_one(c, &w, d, opts, &r, err);
-        if (!rc || r.bad) {
+        if (!rc || r.made || r.verified) {
             add_text(&text, d, &r);
             add_json(&jb, d, &r);
         }
     }
     pr_jb_end(&jb);
+    if (rc)
+        pr_jb_str(&jb, "error", err->msg);
     pr_jb_end(&jb);
     pr_buf_char(&json, '\n');
     pr_stop_done(&stop);
-    if (rc)
+    /* What was done is told, also when the rest failed. */
+    if (!text.len)
         return rc;
-    return answer_buf(format && strcmp(format, "json") == 0 ? &json : &text,
-                      err);
+    is_json = format && strcmp(format, "json") == 0;
+    shown = answer_buf(is_json ? &json : &text, rc ? NULL : err);
+    return rc ? rc : shown;
 }
 
 static int read_options(struct cli *c, struct pr_generate_opts *ret,
@@ -195,6 +209,18 @@ static int read_options(struct cli *c, struct pr_generate_opts *ret,
     return PR_OK;
 }
 
+/* Defaults alone would fill ./data, which nobody means. */
+static bool says_what(const struct cli *c)
+{
+    static const enum arg_id ids[] = {A_PARAM, A_VARIABLE, A_CONFIG,
+                                      A_SET_FILE};
+
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (arg_get(c, ids[i]))
+            return true;
+    return c->rest_count > 0;
+}
+
 int cmd_generate(struct cli *c, struct pr_err *err)
 {
     struct pr_generate_opts opts = {0};
@@ -202,6 +228,11 @@ int cmd_generate(struct cli *c, struct pr_err *err)
     struct pr_plan *p;
     int rc = read_options(c, &opts, err);
 
+    if (!rc && !says_what(c)) {
+        pr_fail(err, PR_E_USAGE, "", "nothing says what to make");
+        return pr_hint(err, "name a file, or set parameters: prony generate "
+                            "dataset.format=npz dataset.data_folder=data");
+    }
     if (!rc)
         rc = plan_from_args(c, &p, err);
     if (rc)

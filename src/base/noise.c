@@ -1,6 +1,6 @@
 /*
  * Sixteen 64-bit generators side by side, which a compiler turns into vector
- * code: xoroshiro-like steps without multiplication, seeded for each block by
+ * code: xorshift128+ steps without multiplication, seeded for each block by
  * splitmix64 from the key and the number of the block.
  */
 #include "base/noise.h"

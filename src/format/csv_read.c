@@ -162,6 +162,8 @@ static int count_rows(struct pr_reader *r, struct pr_err *err)
 /* Elements of the first row. When it is longer than the window: what rows of
  * this file should have, judging by the start. A guess that is too low costs a
  * failed read that sets the right number. */
+#define GUESS_MAX 33554432.0 /* elements */
+
 static uint64_t guess_elements(const struct pr_reader *r)
 {
     const struct pr_csv_window *w = &((struct pr_csv_reader *)r->data)->w;
@@ -175,6 +177,9 @@ static uint64_t guess_elements(const struct pr_reader *r)
     if (w->gzip)
         text *= (double)w->len / (double)(w->in_at - w->in_len);
     times = 1.25 * text / (double)r->samples / (double)w->len;
+    /* A guess asks for no more than this; a row that needs it says so. */
+    if (times > GUESS_MAX / (double)n)
+        times = GUESS_MAX / (double)n;
     return (uint64_t)((double)n * (times < 1.25 ? 1.25 : times));
 }
 

@@ -159,7 +159,7 @@ static double shortened(double f, int least, int most,
 
         /* The nearest, or the next: a power of two has its neighbour below at
          * half the distance of the one above. */
-        for (int next = 0; next <= (frexp(f, &binary) == 0.5); next++) {
+        for (int next = 0; next <= (frexp(f, &binary) == 0.5 ? 1 : 0); next++) {
             double d = digits + next, q = n > whole ? d / scale : d * scale;
             if (reads_back(q, f, same))
                 return q;

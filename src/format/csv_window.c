@@ -28,6 +28,10 @@ static int fetch_at(struct pr_reader *r, struct pr_csv_window *w, uint64_t off,
     size_t len = left < w->cap ? (size_t)left : w->cap;
     const uint8_t *text = r->scratch;
 
+    /* A fetch that fails half-way leaves nothing to be read. */
+    w->base = off;
+    w->len = w->at = w->whole = 0;
+    w->last = false;
     if (len) {
         int rc = pr_object_fetch(&r->obj, off, len, r->scratch, r->scratch_cap,
                                  &text, err);
@@ -36,8 +40,6 @@ static int fetch_at(struct pr_reader *r, struct pr_csv_window *w, uint64_t off,
     }
     w->text = text;
     w->len = len;
-    w->at = 0;
-    w->base = off;
     w->last = left == len;
     find_whole(w);
     return PR_OK;

@@ -183,10 +183,12 @@ static void read_counts(struct pr_dataset *d)
     d->spec.samples = (uint64_t)o->num_samples_per_file;
     d->spec.level = (int)o->compression_level;
     d->spec.classes = (uint64_t)o->num_classes;
-    d->spec.labels_inside =
-        strcmp(labels, "inside") == 0 && (d->format->flags & PR_FORMAT_LABELS);
     d->has_labels_apart = strcmp(labels, "separate") == 0;
     d->has_index = strcmp(d->format->name, "tfrecord") == 0;
+    /* DLIO's records have no label; with classes they get one. */
+    d->spec.labels_inside = strcmp(labels, "inside") == 0 &&
+                            (d->format->flags & PR_FORMAT_LABELS) &&
+                            (!d->has_index || d->spec.classes > 1);
 }
 
 static int check_sums(const struct pr_dataset *d, struct pr_err *err)
@@ -285,6 +287,9 @@ void pr_dataset_spec(const struct pr_dataset *d, struct pr_sides *sides,
         ret->shape.dim[0] = draw_side(d, sides);
         ret->shape.dim[1] = draw_side(d, sides);
     }
+    for (unsigned k = 1; k < ret->chunk.ndim && k <= 2; k++)
+        if (ret->chunk.dim[k] > ret->shape.dim[k - 1])
+            ret->chunk.dim[k] = ret->shape.dim[k - 1];
 }
 
 void pr_dataset_label_spec(const struct pr_file_spec *of,

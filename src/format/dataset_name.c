@@ -82,7 +82,11 @@ static uint64_t folder_count(const struct pr_dataset *d, enum pr_name_kind kind,
     if ((kind == PR_NAME_INDEX && !d->has_index) ||
         (kind == PR_NAME_LABELS && !d->has_labels_apart))
         return 0;
-    return 1 + (kind == PR_NAME_INDEX ? 0 : d->subfolders[split]);
+    if (kind == PR_NAME_INDEX)
+        return 1;
+    /* Those that a file is put into. */
+    return 1 + (d->subfolders[split] < d->files[split] ? d->subfolders[split]
+                                                       : d->files[split]);
 }
 
 void pr_dataset_folder(const struct pr_dataset *d, uint64_t i,

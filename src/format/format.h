@@ -147,8 +147,9 @@ enum pr_format_flags {
     PR_FORMAT_ONE = 1 << 3,    /* one sample a file */
     PR_FORMAT_EMPTY = 1 << 4,  /* nothing to read: samples are made up */
     PR_FORMAT_U16 = 1 << 5,    /* only uint8 and uint16 */
-    PR_FORMAT_STREAM = 1 << 6, /* cut short it may still be read: only its
-                                  size tells, where that is not exact */
+    PR_FORMAT_STREAM = 1 << 6, /* where the size is not exact, making it once
+                                  more tells it; cut or continued it might
+                                  still be read */
 };
 
 struct pr_format {

@@ -327,10 +327,15 @@ static int give_stored(struct pr_reader *r, uint64_t i, uint8_t *buf,
     for (size_t k = 0; k < lay->count; k++) {
         const struct pr_h5_set *s = &lay->sets[k];
         size_t n = (size_t)s->row_bytes;
-        int rc = s->way == PR_H5_CHUNKED
-                     ? pr_h5_stored(r, s, i, buf + used, cap - used, &n, err)
-                     : pr_h5_rows(r, s, i, 1, buf + used, err);
+        int rc;
 
+        /* Chunks before it may have been larger than anybody expected. */
+        if (s->way != PR_H5_CHUNKED && n > cap - used)
+            return pr_fail(err, PR_E_FORMAT, r->name,
+                           "its chunks are larger than what they hold");
+        rc = s->way == PR_H5_CHUNKED
+                 ? pr_h5_stored(r, s, i, buf + used, cap - used, &n, err)
+                 : pr_h5_rows(r, s, i, 1, buf + used, err);
         if (rc)
             return rc;
         used += n;

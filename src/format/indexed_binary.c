@@ -168,7 +168,7 @@ static int check_sample(struct pr_reader *r, uint64_t i, uint64_t off,
 static int read_sample(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
                        struct pr_sample *ret, struct pr_err *err)
 {
-    uint64_t off, size;
+    uint64_t off = 0, size = 0;
     const uint8_t *data = buf;
     int rc = look_up(r, PR_INDEX_OFFSETS, i, &off, err);
 

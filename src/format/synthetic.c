@@ -27,8 +27,10 @@ static int check(const struct pr_file_spec *spec, struct pr_err *err)
 
 static uint64_t bytes_of(const struct pr_file_spec *spec, bool *ret_exact)
 {
+    char text[24];
+
     *ret_exact = true;
-    return (uint64_t)number_text(spec, NULL, 0);
+    return (uint64_t)number_text(spec, text, sizeof text);
 }
 
 static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,

@@ -9,6 +9,7 @@
 #include "format/example.h"
 
 #include <endian.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -234,9 +235,8 @@ static int put_index(struct pr_writer *w, const struct pr_file_spec *spec,
                        index_bytes(spec->samples, each), err);
     for (uint64_t i = 0; !rc && i < spec->samples; i++) {
         char line[48];
-        int n =
-            snprintf(line, sizeof line, "%llu %llu\n",
-                     (unsigned long long)(i * each), (unsigned long long)each);
+        int n = snprintf(line, sizeof line, "%" PRIu64 " %" PRIu64 "\n",
+                         i * each, each);
 
         if (pr_writer_stopped(w))
             return pr_fail(err, PR_E_INTR, "", "interrupted");

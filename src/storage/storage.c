@@ -188,6 +188,12 @@ const char *pr_storage_engine(const struct pr_storage *st)
     return innermost(st)->engine->name;
 }
 
+void pr_storage_stop_by(struct pr_storage *st, const bool *stop)
+{
+    for (; st; st = st->inner)
+        st->stop = stop;
+}
+
 bool pr_storage_wants_aligned(const struct pr_storage *st)
 {
     return innermost(st)->engine->wants_aligned;

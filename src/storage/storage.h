@@ -61,6 +61,9 @@ const char *pr_storage_note(const struct pr_storage *st);
  * make use of that. It lives until the storage is closed. NULL: no memory. */
 void *pr_storage_buffer(struct pr_storage *st, size_t bytes);
 
+/* Emulated waiting ends early when *stop becomes true. */
+void pr_storage_stop_by(struct pr_storage *st, const bool *stop);
+
 /* Whether writes are faster from memory that is aligned as the file is. */
 bool pr_storage_wants_aligned(const struct pr_storage *st);
 

@@ -66,6 +66,7 @@ struct pr_storage {
     const struct pr_storage *beside; /* only while it starts */
     int root;                        /* folder descriptor; -1: none */
     int locked;                      /* another; -1: none */
+    const bool *stop;                /* pr_storage_stop_by; or NULL */
     uint64_t written;                /* atomic */
     void *data;                      /* the engine's */
     struct pr_buffer *buffers;

@@ -20,6 +20,7 @@
 
 /* A byte a second and a large file: 30 years are enough. */
 #define COST_MAX_NS 1e18
+#define SLICE_NS 50000000u
 
 struct throttle {
     double ns_per_byte; /* 0: any rate */
@@ -46,17 +47,32 @@ static void stop(struct pr_storage *st)
     pr_free(st->data);
 }
 
-static void sleep_until(uint64_t ns)
+static bool is_stopped(const struct pr_storage *st)
 {
-    struct timespec at = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    return st->stop && __atomic_load_n(st->stop, __ATOMIC_RELAXED);
+}
 
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-        continue;
+/* In slices, to notice when it is stopped. */
+static void sleep_until(const struct pr_storage *st, uint64_t ns)
+{
+    uint64_t now = pr_clock_ns();
+
+    while (now < ns && !is_stopped(st)) {
+        uint64_t end = ns - now > SLICE_NS ? now + SLICE_NS : ns;
+        struct timespec at = {(time_t)(end / 1000000000),
+                              (long)(end % 1000000000)};
+
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) ==
+               EINTR)
+            continue;
+        now = pr_clock_ns();
+    }
 }
 
 /* An operation began at this time and is done but for the waiting. */
-static void wait_rest(struct throttle *t, uint64_t begin, size_t bytes)
+static void wait_rest(struct pr_storage *st, uint64_t begin, size_t bytes)
 {
+    struct throttle *t = st->data;
     uint64_t now = pr_clock_ns();
     double at_rate = (double)bytes * t->ns_per_byte;
     uint64_t cost = (uint64_t)(at_rate < COST_MAX_NS ? at_rate : COST_MAX_NS);
@@ -66,7 +82,7 @@ static void wait_rest(struct throttle *t, uint64_t begin, size_t bytes)
         cost = now - begin;
     until = begin + cost + t->latency_ns - t->credit_ns;
     if (until > now) {
-        sleep_until(until);
+        sleep_until(st, until);
         now = pr_clock_ns();
     }
     t->credit_ns = now > until ? now - until : 0;
@@ -80,7 +96,7 @@ static int throttle_open(struct pr_storage *st, struct pr_object *o,
     uint64_t begin = pr_clock_ns();
     int rc = pr_wrap_open(st, o, err);
 
-    wait_rest(st->data, begin, 0);
+    wait_rest(st, begin, 0);
     return rc;
 }
 
@@ -90,7 +106,7 @@ static int throttle_create(struct pr_storage *st, struct pr_object *o,
     uint64_t begin = pr_clock_ns();
     int rc = st->inner->engine->create(st->inner, o, size, err);
 
-    wait_rest(st->data, begin, 0);
+    wait_rest(st, begin, 0);
     return rc;
 }
 
@@ -102,7 +118,7 @@ static int throttle_fetch(struct pr_storage *st, struct pr_object *o,
     int rc =
         st->inner->engine->fetch(st->inner, o, off, len, buf, cap, ret, err);
 
-    wait_rest(st->data, begin, len);
+    wait_rest(st, begin, len);
     return rc;
 }
 
@@ -113,7 +129,7 @@ static int throttle_read(struct pr_storage *st, struct pr_object *o,
     uint64_t begin = pr_clock_ns();
     int rc = st->inner->engine->read(st->inner, o, off, len, buf, err);
 
-    wait_rest(st->data, begin, len);
+    wait_rest(st, begin, len);
     return rc;
 }
 
@@ -124,7 +140,7 @@ static int throttle_write(struct pr_storage *st, struct pr_object *o,
     uint64_t begin = pr_clock_ns();
     int rc = st->inner->engine->write(st->inner, o, off, data, len, err);
 
-    wait_rest(st->data, begin, len);
+    wait_rest(st, begin, len);
     return rc;
 }
 

@@ -3,172 +3,47 @@
 #include "base/units.h"
 #include "workload/generate_impl.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- before */
-
-struct search {
-    const struct pr_dataset *set;
-    char name[256]; /* of what was found */
-};
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), e = strlen(end);
-
-    return n > e && strcmp(text + n - e, end) == 0;
-}
-
-/* What a file of ours could be called, or what others take for one. */
-static int note_file(void *ctx, const char *name, bool is_folder)
-{
-    struct search *s = ctx;
-    const struct pr_dataset_opts *o = &s->set->opts;
-    char ending[32];
-
-    snprintf(ending, sizeof ending, ".%s", o->format);
-    if (is_folder || *name == '.' ||
-        (!ends_with(name, ending) &&
-         strncmp(name, o->file_prefix, strlen(o->file_prefix)) != 0))
-        return 0;
-    snprintf(s->name, sizeof s->name, "%s", name);
-    return 1;
-}
-
-/* Files that would be replaced, or that those who list the folder would
- * count. */
-static int is_somebody_elses(struct pr_generate_job *j, struct pr_err *err)
-{
-    char folder[PR_NAME_BYTES];
-    struct pr_object_info info;
-    struct search s = {.set = j->set};
-
-    for (uint64_t i = 0;; i++) {
-        int rc;
-
-        pr_dataset_folder(j->set, i, folder);
-        if (!*folder)
-            return PR_OK;
-        rc = pr_storage_stat(j->st, folder, &info, err);
-        if (rc == 1)
-            rc = pr_storage_list(j->st, folder, note_file, &s, err);
-        if (rc < 0)
-            return rc;
-        if (rc == 1) {
-            pr_fail(err, PR_E_CONF, j->place,
-                    "a file is there that prony did not make: %s/%s",
-                    folder + strlen(j->set->folder) + 1, s.name);
-            return pr_hint(err, "--force makes the data set nevertheless; or "
-                                "choose another dataset.data_folder");
-        }
-    }
-}
-
-/* The files of a set that had other names. */
-static int remove_old(struct pr_generate_job *j, const struct pr_dataset *old,
-                      struct pr_err *err)
-{
-    struct pr_generate_worker w;
-    int rc = pr_worker_init(&w, old, j->so, NULL, err);
-
-    if (rc)
-        return rc;
-    for (uint64_t f = 0; f < pr_dataset_files(old) && !rc; f++)
-        rc = pr_worker_remove(&w, f, err);
-    pr_worker_done(&w);
-    return rc;
-}
-
-static int replace_old(struct pr_generate_job *j, const struct pr_value *params,
-                       struct pr_arena *a, struct pr_err *err)
-{
-    struct pr_dataset old;
-    int rc = pr_dataset_init(&old, params, a, err);
-
-    if (rc)
-        return rc;
-    memcpy(old.folder, j->set->folder, sizeof old.folder);
-    return pr_generate_same(&old, j->set, NULL) ? PR_OK
-                                                : remove_old(j, &old, err);
-}
-
-static int check_same(struct pr_generate_job *j, const struct pr_value *params,
-                      struct pr_arena *a, struct pr_err *err)
-{
-    struct pr_dataset old;
-    const char *name;
-    int rc = pr_dataset_init(&old, params, a, err);
-
-    if (rc)
-        return rc;
-    if (pr_generate_same(&old, j->set, &name))
-        return PR_OK;
-    pr_fail(err, PR_E_CONF, j->place,
-            "another data set is there: dataset.%s differs", name);
-    return pr_hint(err, "--force replaces it; or choose another "
-                        "dataset.data_folder");
-}
-
-/* Decides by what is there; *ret_complete: nothing needs to be made. */
-static int look_around(struct pr_generate_job *j, bool *ret_complete,
-                       struct pr_err *err)
-{
-    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
-    enum pr_manifest_state state;
-    struct pr_value params;
-    int rc = a ? pr_manifest_read(j->st, j->set, a, &state, &params, err)
-               : pr_fail_nomem(err);
-
-    *ret_complete = false;
-    if (rc == PR_E_FORMAT && j->opts->force)
-        return PR_OK;
-    if (rc)
-        return rc;
-    if (state == PR_MANIFEST_NONE)
-        return j->opts->force ? PR_OK : is_somebody_elses(j, err);
-    if (j->opts->force)
-        return replace_old(j, &params, a, err);
-    rc = check_same(j, &params, a, err);
-    if (rc)
-        return rc;
-    j->keep = true;
-    if (j->opts->resume)
-        return PR_OK;
-    if (state == PR_MANIFEST_COMPLETE) {
-        *ret_complete = true;
-        return PR_OK;
-    }
-    pr_fail(err, PR_E_CONF, j->place,
-            "a data set is there that was not finished");
-    return pr_hint(err, "--resume makes what is missing, --force makes all "
-                        "of it again");
-}
-
-static int present_bytes(struct pr_generate_job *j, uint64_t *ret,
-                         uint64_t *ret_files, struct pr_err *err)
+static int present_bytes(struct pr_generate_job *j, const struct pr_dataset *d,
+                         uint64_t *ret, uint64_t *ret_files, struct pr_err *err)
 {
     struct pr_generate_worker w;
     uint64_t one;
-    int rc = pr_worker_init(&w, j->set, j->so, NULL, err);
+    int rc = pr_worker_init(&w, d, j->so, NULL, err);
 
     if (rc)
         return rc;
-    for (uint64_t f = 0; f < pr_dataset_files(j->set) && !rc; f++) {
+    for (uint64_t f = 0; f < pr_dataset_files(d) && !rc; f++) {
         rc = pr_worker_present(&w, f, &one, err);
-        if (!rc) {
-            *ret += one;
-            *ret_files += one > 0;
-        }
+        if (rc)
+            break;
+        *ret += one;
+        *ret_files += one > 0;
+        rc = pr_generate_keep_going(j, f, err);
     }
     pr_worker_done(&w);
     return rc;
+}
+
+/* A file and what goes with it. */
+static uint64_t objects_each(const struct pr_dataset *d)
+{
+    const char *const *ending = d->format->companions;
+    uint64_t n = 1u + d->has_index + d->has_labels_apart;
+
+    for (; ending && *ending; ending++)
+        n++;
+    return n;
 }
 
 static int check_space(struct pr_generate_job *j, struct pr_err *err)
 {
     struct pr_storage_space space;
     uint64_t need, files = pr_dataset_files(j->set), there = 0, have = 0;
+    uint64_t each = objects_each(j->set);
     char a[16], b[16], c[16];
     bool exact;
     int rc = pr_generate_bytes(j->set, &need, &exact, err);
@@ -176,13 +51,13 @@ static int check_space(struct pr_generate_job *j, struct pr_err *err)
     j->status.files_total = files;
     j->status.bytes_total = need;
     if (!rc && (j->keep || j->opts->force))
-        rc = present_bytes(j, &there, &have, err);
+        rc = present_bytes(j, j->old ? j->old : j->set, &there, &have, err);
     if (!rc)
         rc = pr_storage_space(j->st, j->set->folder, &space, err);
     if (rc)
         return rc;
     need = need > there ? need - there : 0;
-    files = files > have ? files - have : 0;
+    files = files > have ? (files - have) * each : 0;
     if (j->keep)
         j->status.bytes_total = need;
     if (need > space.bytes) {
@@ -194,12 +69,14 @@ static int check_space(struct pr_generate_job *j, struct pr_err *err)
         return pr_hint(err, "use fewer or smaller files, or another "
                             "dataset.data_folder");
     }
-    if (files > space.files)
-        return pr_fail(err, PR_E_IO, j->place,
-                       "it needs %llu files, but the file system has room "
-                       "for %llu",
-                       (unsigned long long)files,
-                       (unsigned long long)space.files);
+    if (files > space.files) {
+        pr_fail(err, PR_E_IO, j->place,
+                "it needs %" PRIu64 " files, but the file system has room for "
+                "%" PRIu64,
+                files, space.files);
+        return pr_hint(err, "put more samples into a file, or use another "
+                            "dataset.data_folder");
+    }
     return PR_OK;
 }
 
@@ -213,7 +90,9 @@ static int make_folders(struct pr_generate_job *j, struct pr_err *err)
         pr_dataset_folder(j->set, i, name);
         if (!*name)
             return PR_OK;
-        rc = pr_storage_make_folder(j->st, name, err);
+        rc = pr_generate_keep_going(j, i, err);
+        if (!rc)
+            rc = pr_storage_make_folder(j->st, name, err);
         if (rc)
             return rc;
     }
@@ -245,8 +124,12 @@ static int make_all(struct pr_generate_job *j, struct pr_err *err)
         rc = make_folders(j, err);
     if (!rc)
         rc = pr_storage_lock(j->st, j->set->folder, err);
+    if (!rc && j->old)
+        rc = pr_generate_remove_old(j, err);
     if (!rc)
         rc = pr_manifest_write(j->st, j->set, false, err);
+    if (!rc && (j->keep || j->opts->force))
+        rc = pr_generate_remove_parts(j, err);
     if (!rc)
         rc = pr_generate_phase(j, "making", false, &j->result->seconds, err);
     j->result->made = atomic_load(&j->made);
@@ -264,7 +147,6 @@ static int verify_all(struct pr_generate_job *j, struct pr_err *err)
                            err);
     j->result->verified = atomic_load(&j->files);
     j->result->verified_bytes = atomic_load(&j->bytes);
-    j->result->bad = atomic_load(&j->bad);
     return rc;
 }
 
@@ -295,11 +177,12 @@ static int lock_if_there(struct pr_generate_job *j, struct pr_err *err)
 
 static int generate(struct pr_generate_job *j, struct pr_err *err)
 {
-    bool complete;
-    int rc = lock_if_there(j, err);
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
+    bool complete = false;
+    int rc = a ? lock_if_there(j, err) : pr_fail_nomem(err);
 
     if (!rc)
-        rc = look_around(j, &complete, err);
+        rc = pr_generate_look(j, a, &complete, err);
     j->result->files = pr_dataset_files(j->set);
     j->status.files_total = j->result->files;
     if (rc)
@@ -325,15 +208,26 @@ int pr_generate(const struct pr_dataset *d, const struct pr_storage_opts *so,
                                 .ctx = ctx,
                                 .result = &result,
                                 .lock = PTHREAD_MUTEX_INITIALIZER};
+    /* What is emulated is the data's way, not ours. */
+    struct pr_storage_opts plain = *so;
     pthread_condattr_t attr;
     int rc = refuse_engine(so, opts, err);
 
+    plain.throttle = 0;
+    plain.latency = 0;
+    plain.fault = plain.trace = "";
     pr_generate_place(d, so, j.place);
 
-    if (!rc && strcmp(so->engine, "null") != 0)
-        rc = pr_make_dirs(so->storage_root, err);
+    /* The threads' options are tried first, before anything is made. */
     if (!rc)
         rc = pr_storage_open(so, &j.st, err);
+    if (rc)
+        return rc;
+    pr_storage_close(j.st);
+    if (strcmp(so->engine, "null") != 0)
+        rc = pr_make_dirs(so->storage_root, err);
+    if (!rc)
+        rc = pr_storage_open(&plain, &j.st, err);
     if (rc)
         return rc;
     pthread_condattr_init(&attr);

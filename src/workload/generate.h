@@ -23,6 +23,8 @@ struct pr_generate_status {
 /* Called about ten times a second; non-zero: stop. */
 typedef int pr_generate_tick(void *ctx, const struct pr_generate_status *s);
 
+enum { PR_GENERATE_ERRORS = 10 };
+
 struct pr_generate_result {
     uint64_t files;         /* of the data set */
     uint64_t made, kept;    /* files */
@@ -31,6 +33,7 @@ struct pr_generate_result {
     uint64_t verified_bytes;
     double seconds, verify_seconds;
     unsigned threads;
+    struct pr_err errors[PR_GENERATE_ERRORS]; /* of the first bad ones */
     char engine[16];
     char note[256]; /* why it is another than the one asked for */
 };

@@ -45,6 +45,10 @@ int pr_worker_look(struct pr_generate_worker *w, uint64_t f,
 int pr_worker_verify(struct pr_generate_worker *w, uint64_t f,
                      uint64_t *ret_bytes, struct pr_err *err) PR_MUST_CHECK;
 
+/* Bytes of one record of a file of records. */
+uint64_t pr_worker_record_bytes(const struct pr_generate_worker *w,
+                                const struct pr_file_spec *of);
+
 /* Opens w->name and reads the last of its samples. */
 int pr_worker_read_last(struct pr_generate_worker *w, uint64_t samples,
                         uint64_t *ret_bytes, struct pr_err *err) PR_MUST_CHECK;
@@ -69,12 +73,13 @@ struct pr_generate_job {
     struct pr_generate_result *result;
     struct pr_storage *st; /* of the thread that leads */
     struct pr_generate_status status;
-    bool keep;                 /* what is there and whole stays */
-    char place[PR_NAME_BYTES]; /* of the set, for messages */
+    const struct pr_dataset *old; /* to be replaced; or NULL */
+    bool keep;                    /* what is there and whole stays */
+    char place[PR_NAME_BYTES];    /* of the set, for messages */
     /* Shared by the threads of a phase. */
     bool verifying;
     bool stop;
-    atomic_uint_least64_t next, files, bytes, made, kept, bad;
+    atomic_uint_least64_t next, files, bytes, made, kept;
     struct pr_storage **storages; /* of the threads; NULL: not open */
     uint64_t written;             /* by those that have ended */
     unsigned running, started;
@@ -83,6 +88,24 @@ struct pr_generate_job {
     int rc;
     struct pr_err err; /* the first one */
 };
+
+/* Tells the caller how far things are, and whether to stop. */
+void pr_generate_tick_now(struct pr_generate_job *j);
+
+/* Long loops over files: calls the above now and then. PR_E_INTR: stop. */
+int pr_generate_keep_going(struct pr_generate_job *j, uint64_t f,
+                           struct pr_err *err) PR_MUST_CHECK;
+
+/* Decides by what is in the folder. *ret_complete: nothing needs to be made;
+ * j->keep: what is whole stays; j->old (in the arena): what is replaced. */
+int pr_generate_look(struct pr_generate_job *j, struct pr_arena *a,
+                     bool *ret_complete, struct pr_err *err) PR_MUST_CHECK;
+
+/* Takes away the files of j->old, and what killed programs left. */
+int pr_generate_remove_old(struct pr_generate_job *j,
+                           struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_remove_parts(struct pr_generate_job *j,
+                             struct pr_err *err) PR_MUST_CHECK;
 
 /* Makes or verifies every file, by several threads; ticks meanwhile. */
 int pr_generate_phase(struct pr_generate_job *j, const char *phase,

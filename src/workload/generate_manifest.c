@@ -49,7 +49,7 @@ static struct pr_value field(const struct pr_opt *o, const void *opts)
     }
 }
 
-/* Calls each for all parameters that matter, of both sections. */
+/* A parameter that matters and differs; NULL: none. */
 static const char *first_difference(const struct pr_dataset *a,
                                     const struct pr_dataset *b)
 {

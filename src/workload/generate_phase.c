@@ -47,6 +47,15 @@ static int make_one(struct pr_generate_job *j, struct pr_generate_worker *w,
     return PR_OK;
 }
 
+static void note_bad(struct pr_generate_job *j, const struct pr_err *err)
+{
+    pthread_mutex_lock(&j->lock);
+    if (j->result->bad < PR_GENERATE_ERRORS)
+        j->result->errors[j->result->bad] = *err;
+    j->result->bad++;
+    pthread_mutex_unlock(&j->lock);
+}
+
 /* A file that is wrong does not end the search for others. */
 static int verify_one(struct pr_generate_job *j, struct pr_generate_worker *w,
                       uint64_t f, struct pr_err *err)
@@ -55,7 +64,10 @@ static int verify_one(struct pr_generate_job *j, struct pr_generate_worker *w,
     int rc = pr_worker_verify(w, f, &bytes, err);
 
     if (rc == PR_E_FORMAT || rc == PR_E_IO) {
-        atomic_fetch_add(&j->bad, 1);
+        if (!*err->hint)
+            pr_hint(err, "remove the file and make it again with --resume, or "
+                         "make all again with --force");
+        note_bad(j, err);
         note_failure(j, rc, err);
         return PR_OK;
     }
@@ -136,12 +148,20 @@ static uint64_t written(struct pr_generate_job *j)
     return sum;
 }
 
-static void tick(struct pr_generate_job *j)
+void pr_generate_tick_now(struct pr_generate_job *j)
 {
     j->status.files = atomic_load(&j->files);
     j->status.bytes = j->verifying ? atomic_load(&j->bytes) : written(j);
     if (j->tick && j->tick(j->ctx, &j->status))
         stop_all(j);
+}
+
+int pr_generate_keep_going(struct pr_generate_job *j, uint64_t f,
+                           struct pr_err *err)
+{
+    if (f % 256 == 255)
+        pr_generate_tick_now(j);
+    return j->stop ? pr_fail(err, PR_E_INTR, j->place, "interrupted") : PR_OK;
 }
 
 static void wait_for_threads(struct pr_generate_job *j)
@@ -156,7 +176,7 @@ static void wait_for_threads(struct pr_generate_job *j)
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&j->ended, &j->lock, &until);
         pthread_mutex_unlock(&j->lock);
-        tick(j);
+        pr_generate_tick_now(j);
         pthread_mutex_lock(&j->lock);
     }
     pthread_mutex_unlock(&j->lock);
@@ -211,10 +231,12 @@ int pr_generate_phase(struct pr_generate_job *j, const char *phase,
     wait_for_threads(j);
     while (started)
         pthread_join(threads[--started], NULL);
-    tick(j);
+    pr_generate_tick_now(j);
     pr_free(threads);
     pr_free(j->storages);
     *ret_seconds = (double)(pr_clock_ns() - start) / 1e9;
+    if (j->rc == PR_E_INTR)
+        pr_fail(&j->err, PR_E_INTR, j->place, "interrupted");
     if (j->rc && err)
         *err = j->err;
     if (!j->rc && j->stop)

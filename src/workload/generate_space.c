@@ -5,7 +5,7 @@
  */
 #include "workload/generate_impl.h"
 
-#include <string.h>
+#include <inttypes.h>
 
 /* Larger ones are not tried in memory; the format's own limit is used. */
 enum { MAX_TRIAL = 64 << 20 };
@@ -56,7 +56,7 @@ static uint64_t bytes_of(const struct pr_dataset *d,
     uint64_t bytes = d->format->bytes(spec, ret_exact);
     bool also;
 
-    if (!*ret_exact)
+    if (!*ret_exact && bytes < UINT64_MAX / 2)
         bytes = (uint64_t)((double)bytes * ratio);
     if (d->has_index) {
         bytes += spec->samples * 24; /* two numbers and a line end */
@@ -88,6 +88,14 @@ int pr_generate_bytes(const struct pr_dataset *d, uint64_t *ret,
         uint64_t bytes;
 
         pr_dataset_spec(d, &sides, f, &spec);
+        if (d->spread > 0 && d->format->check) {
+            rc = d->format->check(&spec, err);
+            if (rc)
+                return pr_hint(err,
+                               "file %" PRIu64 " came out too large: "
+                               "lower record_length_bytes_stdev",
+                               f);
+        }
         bytes = bytes_of(d, &spec, ratio, &exact);
         if (d->spread <= 0) { /* all files are like this one */
             if (__builtin_mul_overflow(bytes, files, &sum))

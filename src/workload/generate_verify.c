@@ -7,6 +7,8 @@
 #include "format/content.h"
 #include "workload/generate_impl.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { PIECE = 4 * PR_CONTENT_BLOCK };
@@ -89,8 +91,10 @@ static int compare_label(const struct pr_reader *r,
 {
     int64_t want = pr_content_label(spec, i);
 
-    if (!spec->labels_inside || !s->has_label || s->label == want)
+    if (!spec->labels_inside || (s->has_label && s->label == want))
         return PR_OK;
+    if (!s->has_label)
+        return pr_fail(err, PR_E_FORMAT, r->name, "it has no labels");
     return pr_fail(err, PR_E_FORMAT, r->name,
                    "the label of sample %llu is %lld, not %lld",
                    (unsigned long long)i, (long long)s->label, (long long)want);
@@ -149,13 +153,15 @@ static int open_memory(struct pr_generate_worker *w, struct pr_err *err)
     if (!rc)
         rc = pr_reader_new(w->set->format, w->memory, &w->reader->opts,
                            &w->memory_reader, err);
+    if (!rc)
+        w->memory_writer->stop = w->writer->stop;
     return rc;
 }
 
 static int compare_copies(struct pr_generate_worker *w, const char *name,
                           uint64_t *bytes, struct pr_err *err)
 {
-    struct pr_sample a, b;
+    struct pr_sample a = {0}, b = {0};
     int rc = open_file(w->reader, name, 1, err);
 
     if (!rc)
@@ -164,6 +170,11 @@ static int compare_copies(struct pr_generate_worker *w, const char *name,
         rc = read_one(w->reader, 0, &w->buf, &w->buf_cap, &a, err);
     if (!rc)
         rc = read_one(w->memory_reader, 0, &w->other, &w->other_cap, &b, err);
+    if (!rc && w->reader->obj.size != w->memory_reader->obj.size)
+        rc = pr_fail(err, PR_E_FORMAT, name,
+                     "it has %" PRIu64 " bytes, not "
+                     "%" PRIu64,
+                     w->reader->obj.size, w->memory_reader->obj.size);
     if (!rc && (a.size != b.size || memcmp(a.data, b.data, a.size) != 0))
         rc = differs(
             w->reader, 0,
@@ -180,7 +191,7 @@ static int compare_copies(struct pr_generate_worker *w, const char *name,
 static int compare_objects(struct pr_generate_worker *w, const char *name,
                            uint64_t *bytes, struct pr_err *err)
 {
-    struct pr_object a, b;
+    struct pr_object a = {0}, b = {0};
     char x[64], y[64];
     bool has_copy;
     int rc = pr_object_open(w->st, name, &a, err);
@@ -222,13 +233,57 @@ static int verify_by_copy(struct pr_generate_worker *w,
                : compare_copies(w, name, bytes, err);
 }
 
+/* ---- an index of records */
+
+/* Lines of where a record begins and how long it is, from record *next on. */
+static size_t index_text(char *out, size_t cap, uint64_t *next,
+                         uint64_t samples, uint64_t record)
+{
+    size_t n = 0;
+
+    for (; *next < samples && cap - n > 48; ++*next)
+        n += (size_t)snprintf(out + n, cap - n, "%" PRIu64 " %" PRIu64 "\n",
+                              *next * record, record);
+    return n;
+}
+
+static int verify_index(struct pr_generate_worker *w,
+                        const struct pr_file_spec *spec, struct pr_err *err)
+{
+    uint64_t next = 0, at = 0, record = pr_worker_record_bytes(w, spec);
+    char want[4096], got[4096];
+    struct pr_object obj;
+    int rc = pr_object_open(w->st, w->extra, &obj, err);
+
+    if (rc)
+        return rc;
+    while (!rc && next < spec->samples) {
+        size_t n = index_text(want, sizeof want, &next, spec->samples, record);
+
+        rc = pr_object_read(&obj, at, n, got, err);
+        if (!rc && memcmp(want, got, n) != 0)
+            rc = pr_fail(err, PR_E_FORMAT, w->extra,
+                         "it does not tell where the records are");
+        at += n;
+    }
+    pr_object_close(&obj);
+    return rc;
+}
+
 int pr_worker_verify(struct pr_generate_worker *w, uint64_t f,
                      uint64_t *ret_bytes, struct pr_err *err)
 {
     struct pr_file_spec spec, labels;
     uint64_t bytes = 0;
-    int rc;
+    int rc = pr_worker_look(w, f, err);
 
+    if (rc < 0)
+        return rc;
+    if (rc == 0) {
+        pr_dataset_name(w->set, f, PR_NAME_DATA, w->name);
+        return pr_fail(err, PR_E_FORMAT, w->name,
+                       "it, or what goes with it, is missing or not whole");
+    }
     pr_dataset_spec(w->set, &w->sides, f, &spec);
     pr_dataset_name(w->set, f, PR_NAME_DATA, w->name);
     if (w->set->format->flags & (PR_FORMAT_LOSSY | PR_FORMAT_EMPTY))
@@ -239,6 +294,10 @@ int pr_worker_verify(struct pr_generate_worker *w, uint64_t f,
         pr_dataset_label_spec(&spec, &labels);
         pr_dataset_name(w->set, f, PR_NAME_LABELS, w->extra);
         rc = verify_samples(w, w->label_reader, &labels, w->extra, &bytes, err);
+    }
+    if (!rc && w->set->has_index) {
+        pr_dataset_name(w->set, f, PR_NAME_INDEX, w->extra);
+        rc = verify_index(w, &spec, err);
     }
     if (!rc)
         *ret_bytes = bytes;

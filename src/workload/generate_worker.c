@@ -34,7 +34,10 @@ int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
         pr_worker_done(w);
         return rc;
     }
+    pr_storage_stop_by(w->st, stop);
     w->writer->stop = stop;
+    if (w->label_writer)
+        w->label_writer->stop = stop;
     return PR_OK;
 }
 
@@ -145,29 +148,35 @@ int pr_worker_present(struct pr_generate_worker *w, uint64_t f, uint64_t *ret,
     return PR_OK;
 }
 
-/* Two numbers a line: where a record begins and how long it is. */
-static uint64_t index_bytes(const struct pr_dataset *d,
-                            const struct pr_file_spec *of)
+uint64_t pr_worker_record_bytes(const struct pr_generate_worker *w,
+                                const struct pr_file_spec *of)
 {
     struct pr_file_spec plain = *of;
-    uint64_t record, sum = 0;
-    char line[64];
     bool exact;
 
     plain.compression = PR_PLAIN;
-    record = d->format->bytes(&plain, &exact) / of->samples;
-    for (uint64_t i = 0; i < of->samples; i++)
-        sum += (uint64_t)snprintf(line, sizeof line, "%llu %llu\n",
-                                  (unsigned long long)(i * record),
-                                  (unsigned long long)record);
-    return sum;
+    plain.index_name = NULL;
+    return w->set->format->bytes(&plain, &exact) / of->samples;
+}
+
+static uint64_t index_bytes(const struct pr_generate_worker *w,
+                            const struct pr_file_spec *of)
+{
+    struct pr_file_spec with = *of, without = *of;
+    bool exact;
+
+    with.compression = without.compression = PR_PLAIN;
+    with.index_name = "index";
+    without.index_name = NULL;
+    return w->set->format->bytes(&with, &exact) -
+           w->set->format->bytes(&without, &exact);
 }
 
 static uint64_t other_bytes(const struct pr_generate_worker *w,
                             const struct pr_file_spec *spec)
 {
     struct pr_file_spec labels;
-    uint64_t sum = w->set->has_index ? index_bytes(w->set, spec) : 0;
+    uint64_t sum = w->set->has_index ? index_bytes(w, spec) : 0;
     bool exact;
 
     if (w->label_writer) {
@@ -190,6 +199,8 @@ static int made_bytes(struct pr_generate_worker *w,
     }
     if (!rc && !w->null_writer)
         rc = pr_writer_new(w->set->format, w->null, &w->null_writer, err);
+    if (!rc)
+        w->null_writer->stop = w->writer->stop;
     return rc ? rc : pr_writer_write(w->null_writer, spec, "file", ret, err);
 }
 
