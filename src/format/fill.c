@@ -5,13 +5,16 @@
  * cheaper. */
 enum { GOOD_ALIGN = 32 };
 
+/* What is summed up should still be in the cache next to the processor. */
+enum { STEP = PR_CONTENT_BLOCK };
+
 /* Some bytes from off on, `left` of the sample are to come; *ret are they. */
 static int put_some(struct pr_out *out, struct pr_fill_piece *piece,
                     const struct pr_file_spec *spec, uint64_t sample,
                     uint64_t off, uint64_t left, const void **ret,
                     size_t *ret_len, struct pr_err *err)
 {
-    size_t want = left < PR_OUT_BLOCK ? (size_t)left : PR_OUT_BLOCK, n;
+    size_t want = left < STEP ? (size_t)left : STEP, n;
     uint8_t *room;
     int rc = pr_out_room(out, want, &room, &n, err);
 
