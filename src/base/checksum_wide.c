@@ -13,9 +13,12 @@
 
 enum { VECTORS = 8, STEP = VECTORS * 32 };
 
-/* x^(2048+32) and x^(2048-32) modulo 0xedb88320, reflected, shifted by one. */
-#define FACTOR_LOW 0x11542778a
-#define FACTOR_HIGH 0x1322d1430
+/* x^(2048+32) and x^(2048-32) modulo the polynomial, reflected, shifted by
+ * one: of CRC-32 and of CRC-32C. */
+static const long long factor[2][2] = {
+    [PR_CRC32] = {0x11542778a, 0x1322d1430},
+    [PR_CRC32C] = {0x0dcb17aa4, 0x0b9e02b86},
+};
 
 int pr_crc32_wide_works(void)
 {
@@ -36,11 +39,12 @@ WIDE static inline __m256i fold(__m256i x, __m256i factors, __m256i next)
     return _mm256_xor_si256(_mm256_xor_si256(low, high), next);
 }
 
-WIDE void pr_crc32_wide_fold(uint32_t crc, const uint8_t *data, size_t len,
+WIDE void pr_crc32_wide_fold(enum pr_crc32_kind kind, uint32_t crc,
+                             const uint8_t *data, size_t len,
                              uint8_t rest[static 256])
 {
-    const __m256i factors =
-        _mm256_set_epi64x(FACTOR_HIGH, FACTOR_LOW, FACTOR_HIGH, FACTOR_LOW);
+    const long long *f = factor[kind];
+    const __m256i factors = _mm256_set_epi64x(f[1], f[0], f[1], f[0]);
     __m256i x[VECTORS];
 
     for (int i = 0; i < VECTORS; i++)
