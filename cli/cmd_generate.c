@@ -5,6 +5,7 @@
 #include "cli/report.h"
 #include "cli/targets.h"
 #include "present/live.h"
+#include "present/screen.h"
 #include "run/datasets.h"
 #include "run/stop.h"
 #include "workload/generate.h"
@@ -92,7 +93,9 @@ static void add_text(struct pr_buf *out, const struct pr_plan_dataset *d,
 {
     char place[PR_NAME_BYTES];
 
-    pr_buf_printf(out, "%s: ", pr_generate_place(&d->set, &d->storage, place));
+    pr_generate_place(&d->set, &d->storage, place);
+    pr_screen_clean(out, place, strlen(place));
+    pr_buf_str(out, ": ");
     if (!r->files) {
         pr_buf_str(out, "no files are asked for");
     } else if (r->made) {
@@ -135,7 +138,8 @@ static int generate_one(struct cli *c, struct watch *w,
     if (*ret->note)
         say_warning("storage.engine", ret->note, "");
     c->signo = w->stop->signo;
-    if (rc && ret->seconds > 0 && !ret->verified)
+    if (rc && ret->seconds > 0 && !ret->verified &&
+        strcmp(d->storage.engine, "null") != 0)
         say(SAY_INFO,
             "%" PRIu64 " of %" PRIu64 " files are made; --resume goes on\n",
             ret->made + ret->kept, ret->files);

@@ -149,6 +149,9 @@ static int read_hdf5(struct pr_dataset *d, struct pr_err *err)
     return rc;
 }
 
+/* The rest of a name, numbers and endings, has room beside it. */
+enum { MAX_PREFIX = 160 };
+
 static int read_folder(struct pr_dataset *d, struct pr_err *err)
 {
     const char *folder = d->opts.data_folder;
@@ -156,9 +159,12 @@ static int read_folder(struct pr_dataset *d, struct pr_err *err)
 
     while (n > 1 && folder[n - 1] == '/')
         n--;
-    if (!n || n >= sizeof d->folder || strlen(d->opts.file_prefix) > 200)
+    if (!n || n >= sizeof d->folder)
         return pr_fail(err, PR_E_CONF, "dataset.data_folder",
-                       "the name of a file would be empty or too long");
+                       n ? "the name is too long" : "a name is wanted");
+    if (strlen(d->opts.file_prefix) > MAX_PREFIX)
+        return pr_fail(err, PR_E_CONF, "dataset.file_prefix",
+                       "it has more than %d characters", MAX_PREFIX);
     if (strchr(d->opts.file_prefix, '/'))
         return pr_fail(err, PR_E_CONF, "dataset.file_prefix",
                        "'%s' must be a part of a name, without '/'",
@@ -198,7 +204,9 @@ static int check_sums(const struct pr_dataset *d, struct pr_err *err)
     if (bytes > (uint64_t)1 << 50 ||
         __builtin_mul_overflow(bytes, d->spec.samples, &bytes) ||
         bytes > (uint64_t)1 << 60)
-        return pr_fail(err, PR_E_CONF, "dataset.record_dims",
+        return pr_fail(err, PR_E_CONF,
+                       d->opts.record_dims->len ? "dataset.record_dims"
+                                                : "dataset.record_length_bytes",
                        "a file would be larger than any file can be");
     if ((d->format->flags & PR_FORMAT_ONE) && d->spec.samples != 1) {
         pr_fail(err, PR_E_CONF, "dataset.num_samples_per_file",

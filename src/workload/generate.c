@@ -103,14 +103,18 @@ const char *pr_generate_place(const struct pr_dataset *d,
                               char out[static PR_NAME_BYTES])
 {
     const char *root = so->storage_root ? so->storage_root : "";
+    const char *folder = d->folder;
     size_t n = strlen(root);
 
     while (n > 1 && root[n - 1] == '/')
         n--;
-    if (d->folder[0] == '/' || !n || (n == 1 && *root == '.'))
-        snprintf(out, PR_NAME_BYTES, "%s", d->folder);
-    else
-        snprintf(out, PR_NAME_BYTES, "%.*s/%s", (int)n, root, d->folder);
+    if (folder[0] == '/' || !n || (n == 1 && *root == '.')) {
+        snprintf(out, PR_NAME_BYTES, "%s", folder);
+        return out;
+    }
+    if (strncmp(folder, "./", 2) == 0)
+        folder += 2;
+    snprintf(out, PR_NAME_BYTES, "%.*s/%s", (int)n, root, folder);
     return out;
 }
 
