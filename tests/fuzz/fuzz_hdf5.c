@@ -131,9 +131,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    if (bytes && data[0] != WHOLE_FILE)
+    const struct pr_reader_opts raw = {.skip_decode = true};
+
+    if (bytes && data[0] != WHOLE_FILE) {
         fuzz_chunks((struct input){data, bytes});
-    else if (bytes && takes_whole_files())
+    } else if (bytes && takes_whole_files()) {
         fuzz_reader("hdf5", data + 1, bytes - 1, NULL);
+        fuzz_reader("hdf5", data + 1, bytes - 1, &raw);
+    }
     return 0;
 }
