@@ -5,10 +5,9 @@
 #ifndef PR_FORMAT_CSV_H
 #define PR_FORMAT_CSV_H
 
-#include "base/deflate.h"
 #include "format/content.h"
 #include "format/format.h"
-#include "format/out.h"
+#include "format/squeeze.h"
 
 /* ---- elements as text: csv_text.c */
 
@@ -107,9 +106,8 @@ static inline uint64_t pr_csv_window_offset(const struct pr_csv_window *w)
 struct pr_csv_writer {
     struct pr_out out;
     struct pr_csv_table table;
-    struct pr_deflate *z; /* gzip: NULL until needed */
-    int level;            /* of z */
-    char *text;           /* gzip: what goes into z next */
+    struct pr_squeeze squeeze;
+    char *text; /* gzip: what goes into z next */
     size_t used;
     uint64_t piece[PR_CONTENT_BLOCK / 8]; /* of a sample */
 };

@@ -11,22 +11,10 @@ enum { TEXT_BLOCK = 64 << 10 };
 /* Moves the block of text into the stream, compressed. */
 static int flush_text(struct pr_csv_writer *x, bool last, struct pr_err *err)
 {
-    const uint8_t *in = (const uint8_t *)x->text;
-    size_t left = x->used;
-    bool done = false;
+    size_t len = x->used;
 
-    while (left || (last && !done)) {
-        uint8_t *room;
-        size_t len;
-        int rc = pr_out_room(&x->out, PR_OUT_BLOCK, &room, &len, err);
-
-        if (rc)
-            return rc;
-        done = pr_deflate_run(x->z, &in, &left, last, room, &len);
-        pr_out_advance(&x->out, len);
-    }
     x->used = 0;
-    return PR_OK;
+    return pr_squeeze_put(&x->squeeze, &x->out, x->text, len, last, err);
 }
 
 /* Room for text, at least as much as an element needs unless it is at the end
@@ -129,18 +117,10 @@ static int prepare(struct pr_writer *w, const struct pr_file_spec *spec,
         return PR_OK;
     if (!x->text)
         x->text = pr_alloc(TEXT_BLOCK);
-    if (x->z && x->level != spec->level) {
-        pr_deflate_free(x->z);
-        x->z = NULL;
-    }
-    if (!x->z)
-        x->z = pr_deflate_new(spec->level);
-    if (!x->text || !x->z)
+    if (!x->text)
         return pr_fail_nomem(err);
-    x->level = spec->level;
     x->used = 0;
-    pr_deflate_start(x->z, PR_WRAP_GZIP);
-    return PR_OK;
+    return pr_squeeze_start(&x->squeeze, spec->level, PR_WRAP_GZIP, err);
 }
 
 int pr_csv_write(struct pr_writer *w, const struct pr_file_spec *spec,
@@ -171,6 +151,6 @@ void pr_csv_writer_done(struct pr_writer *w)
 {
     struct pr_csv_writer *x = w->data;
 
-    pr_deflate_free(x->z);
+    pr_squeeze_done(&x->squeeze);
     pr_free(x->text);
 }

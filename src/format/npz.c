@@ -4,10 +4,10 @@
  * does. This is the table and the writer; npz_read.c has the reader.
  */
 #include "base/checksum.h"
-#include "base/deflate.h"
 #include "format/fill.h"
 #include "format/npy_write.h"
 #include "format/npz_impl.h"
+#include "format/squeeze.h"
 
 enum { MEMBERS = 2, PIECE = 4 * PR_CONTENT_BLOCK };
 
@@ -15,8 +15,7 @@ static const char *const names[MEMBERS] = {"x.npy", "y.npy"};
 
 struct writing {
     struct pr_out out;
-    struct pr_deflate *z;
-    int level; /* of z */
+    struct pr_squeeze squeeze;
     struct pr_zip_member m[MEMBERS];
     struct pr_fill_piece block;
     uint64_t piece[PIECE / 8]; /* to be deflated */
@@ -68,36 +67,20 @@ static uint64_t npz_bytes(const struct pr_file_spec *spec, bool *ret_exact)
 
 /* ---- a member's bytes */
 
-static int deflate_bytes(struct writing *d, struct pr_zip_member *m,
-                         const uint8_t *data, size_t len, bool last,
-                         struct pr_err *err)
-{
-    bool is_done = false;
-
-    while (len || (last && !is_done)) {
-        uint8_t *room;
-        size_t n;
-        int rc = pr_out_room(&d->out, PR_OUT_BLOCK, &room, &n, err);
-
-        if (rc)
-            return rc;
-        is_done = pr_deflate_run(d->z, &data, &len, last, room, &n);
-        pr_out_advance(&d->out, n);
-        m->packed += n;
-    }
-    return PR_OK;
-}
-
 static int put_bytes(struct writing *d, struct pr_zip_member *m,
                      const void *data, size_t len, bool last,
                      struct pr_err *err)
 {
+    uint64_t before = pr_out_offset(&d->out);
+    int rc;
+
     m->crc = pr_crc32(m->crc, data, len);
     m->bytes += len;
-    if (m->method == PR_ZIP_DEFLATED)
-        return deflate_bytes(d, m, data, len, last, err);
-    m->packed += len;
-    return pr_out_put(&d->out, data, len, err);
+    rc = m->method == PR_ZIP_DEFLATED
+             ? pr_squeeze_put(&d->squeeze, &d->out, data, len, last, err)
+             : pr_out_put(&d->out, data, len, err);
+    m->packed += pr_out_offset(&d->out) - before;
+    return rc;
 }
 
 static int put_sample(struct pr_writer *w, struct pr_zip_member *m,
@@ -160,22 +143,6 @@ static int put_labels(struct pr_writer *w, struct pr_zip_member *m,
 
 /* ---- the archive */
 
-static int start_deflate(struct writing *d, int level, struct pr_err *err)
-{
-    level = level < 1 ? 1 : level > 9 ? 9 : level;
-    if (d->z && d->level != level) {
-        pr_deflate_free(d->z);
-        d->z = NULL;
-    }
-    if (!d->z)
-        d->z = pr_deflate_new(level);
-    if (!d->z)
-        return pr_fail_nomem(err);
-    d->level = level;
-    pr_deflate_start(d->z, PR_WRAP_NONE);
-    return PR_OK;
-}
-
 /* The local header is written twice: the checksum and the packed size are not
  * known before. Its length does not change. */
 static int put_member(struct pr_writer *w, const struct pr_file_spec *spec,
@@ -192,7 +159,7 @@ static int put_member(struct pr_writer *w, const struct pr_file_spec *spec,
     *m = (struct pr_zip_member){.at = pr_out_offset(&d->out)};
     if (spec->compression == PR_ZIP) {
         m->method = PR_ZIP_DEFLATED;
-        rc = start_deflate(d, spec->level, err);
+        rc = pr_squeeze_start(&d->squeeze, spec->level, PR_WRAP_NONE, err);
         if (rc)
             return rc;
     }
@@ -257,7 +224,7 @@ static void npz_writer_done(struct pr_writer *w)
 {
     struct writing *d = w->data;
 
-    pr_deflate_free(d->z);
+    pr_squeeze_done(&d->squeeze);
 }
 
 const struct pr_format pr_format_npz = {

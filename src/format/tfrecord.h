@@ -10,6 +10,7 @@
 
 #include "base/deflate.h"
 #include "format/fill.h"
+#include "format/squeeze.h"
 
 enum {
     PR_TFRECORD_HEAD = 12,
@@ -117,8 +118,7 @@ int pr_tfrecord_stream_read(struct pr_reader *r, uint64_t i, void *buf,
 
 struct pr_tfrecord_writer {
     struct pr_out out, index;
-    struct pr_deflate *z;
-    int level; /* z's */
+    struct pr_squeeze squeeze;
     struct pr_fill_piece piece;
 };
 

@@ -104,35 +104,9 @@ static int prepare(struct pr_writer *w, const struct pr_file_spec *spec,
         rc = pr_out_init(&t->index, w->st, err);
     if (rc || spec->compression == PR_PLAIN)
         return rc;
-    if (!t->z || t->level != spec->level) {
-        pr_deflate_free(t->z);
-        t->z = pr_deflate_new(spec->level);
-        t->level = spec->level;
-    }
-    if (!t->z)
-        return pr_fail_nomem(err);
-    pr_deflate_start(t->z, spec->compression == PR_GZIP ? PR_WRAP_GZIP
-                                                        : PR_WRAP_ZLIB);
-    return PR_OK;
-}
-
-static int deflate_some(struct pr_tfrecord_writer *t, const void *data,
-                        size_t len, bool last, struct pr_err *err)
-{
-    const uint8_t *in = data;
-    bool done = false;
-
-    while (last ? !done : len > 0) {
-        uint8_t *room;
-        size_t n;
-        int rc = pr_out_room(&t->out, PR_OUT_BLOCK, &room, &n, err);
-
-        if (rc)
-            return rc;
-        done = pr_deflate_run(t->z, &in, &len, last, room, &n);
-        pr_out_advance(&t->out, n);
-    }
-    return PR_OK;
+    return pr_squeeze_start(
+        &t->squeeze, spec->level,
+        spec->compression == PR_GZIP ? PR_WRAP_GZIP : PR_WRAP_ZLIB, err);
 }
 
 static int put(struct pr_tfrecord_writer *t, const struct pr_file_spec *spec,
@@ -140,7 +114,7 @@ static int put(struct pr_tfrecord_writer *t, const struct pr_file_spec *spec,
 {
     return spec->compression == PR_PLAIN
                ? pr_out_put(&t->out, data, len, err)
-               : deflate_some(t, data, len, false, err);
+               : pr_squeeze_put(&t->squeeze, &t->out, data, len, false, err);
 }
 
 static int put_sample(struct pr_writer *w, const struct pr_file_spec *spec,
@@ -161,7 +135,7 @@ static int put_sample(struct pr_writer *w, const struct pr_file_spec *spec,
             return pr_fail(err, PR_E_INTR, "", "interrupted");
         pr_content_fill(spec, sample, off, &t->piece, n);
         *crc = pr_crc32c(*crc, &t->piece, n);
-        rc = deflate_some(t, &t->piece, n, false, err);
+        rc = pr_squeeze_put(&t->squeeze, &t->out, &t->piece, n, false, err);
     }
     return rc;
 }
@@ -217,7 +191,7 @@ static int put_records(struct pr_writer *w, const struct pr_file_spec *spec,
     for (uint64_t i = 0; !rc && i < spec->samples; i++)
         rc = put_record(w, spec, &f, i, err);
     if (!rc && !plain)
-        rc = deflate_some(t, NULL, 0, true, err);
+        rc = pr_squeeze_put(&t->squeeze, &t->out, NULL, 0, true, err);
     return rc;
 }
 
@@ -291,5 +265,5 @@ void pr_tfrecord_writer_done(struct pr_writer *w)
 {
     struct pr_tfrecord_writer *t = w->data;
 
-    pr_deflate_free(t->z);
+    pr_squeeze_done(&t->squeeze);
 }
