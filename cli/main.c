@@ -13,7 +13,8 @@
 static const struct verb verbs[] = {
     {"demo", ON_DEMO, "", "a tour on this machine in about a minute",
      "Runs a small sweep of a program with this machine's own figures, shows "
-     "its report, and says where everything is.",
+     "its report, makes a data set and reads it back, and says where "
+     "everything is.",
      "  prony demo\n  prony demo -o /tmp/demo\n", cmd_demo},
     {"plan", ON_PLAN, "[TARGET…] [NAME=VALUE…]",
      "show the experiments that run would run, and their cost",
