@@ -26,7 +26,7 @@ static void against_pandas(struct bench_reading *ours, const char *dir,
 
 static void rows_of(const char *dir, unsigned columns, unsigned rows)
 {
-    static const struct pr_reader_opts opts = {.dtype = PR_U8};
+    static const struct pr_read_opts opts = {.dtype = PR_U8};
     char params[256], what[64];
     struct bench_set s;
     struct bench_files f;

@@ -10,7 +10,7 @@ enum { ROUNDS = 7, PEER_ROUNDS = 3 };
 #define LARGE "'dataset.record_length_bytes': 20000000, "
 #define SMALL "'dataset.record_length_bytes': 110000, "
 
-static const struct pr_reader_opts unchecked = {.skip_checksum = true};
+static const struct pr_read_opts unchecked = {.skip_checksum = true};
 
 static bool make(struct bench_set *s, struct bench_files *f, const char *dir,
                  const char *params)

@@ -104,7 +104,7 @@ void bench_files_of(struct bench_files *f, const struct bench_set *s,
 
 bool bench_reading_init(struct bench_reading *r,
                         const struct bench_files *files, const char *format,
-                        const char *engine, const struct pr_reader_opts *opts)
+                        const char *engine, const struct pr_read_opts *opts)
 {
     const struct pr_format *f;
     struct pr_value none = {.kind = PR_MAP};

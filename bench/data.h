@@ -50,7 +50,7 @@ struct bench_reading {
 
 bool bench_reading_init(struct bench_reading *r,
                         const struct bench_files *files, const char *format,
-                        const char *engine, const struct pr_reader_opts *opts);
+                        const char *engine, const struct pr_read_opts *opts);
 double bench_reading_once(void *reading); /* as struct bench_way wants it */
 void bench_reading_done(struct bench_reading *r);
 

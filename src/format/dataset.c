@@ -186,6 +186,7 @@ static void read_counts(struct pr_dataset *d)
     for (int s = 0; s < PR_SPLITS; s++)
         if (d->subfolders[s] < 2)
             d->subfolders[s] = 0;
+    memcpy(d->named, d->files, sizeof d->named);
     d->spec.samples = (uint64_t)o->num_samples_per_file;
     d->spec.level = (int)o->compression_level;
     d->spec.classes = (uint64_t)o->num_classes;

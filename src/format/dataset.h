@@ -21,6 +21,8 @@ struct pr_dataset {
     const struct pr_format *format;
     char folder[2048]; /* without a slash at the end */
     uint64_t files[PR_SPLITS];
+    uint64_t named[PR_SPLITS];      /* the 8 of _of_8: files, or more where only
+                                       some of those that are there are used */
     uint64_t subfolders[PR_SPLITS]; /* 0: none */
     double side, spread; /* of the square; spread 0: all files are alike */
     bool has_index, has_labels_apart;
@@ -63,9 +65,55 @@ enum { PR_NAME_BYTES = 4096 };
 void pr_dataset_name(const struct pr_dataset *d, uint64_t f,
                      enum pr_name_kind kind, char out[static PR_NAME_BYTES]);
 
+/* FOLDER/train or FOLDER/valid. */
+void pr_dataset_split_folder(const struct pr_dataset *d, enum pr_split split,
+                             char out[static PR_NAME_BYTES]);
+
 /* The folders of a set, one after another, "" at the end: train, valid, their
  * subfolders, and those of index and label files. */
 void pr_dataset_folder(const struct pr_dataset *d, uint64_t i,
                        char out[static PR_NAME_BYTES]);
+
+/* ---- a set that is there */
+
+enum pr_check_files { PR_CHECK_SAMPLED, PR_CHECK_ALL, PR_CHECK_NONE };
+
+struct pr_find_opts {
+    bool wanted[PR_SPLITS]; /* splits that are to be read */
+    enum pr_check_files check;
+    const bool *stop; /* becomes true: give up (PR_E_INTR); or NULL */
+    /* Now and then; or NULL. */
+    void (*progress)(void *ctx, uint64_t done, uint64_t of);
+    void *ctx;
+};
+
+struct pr_dataset_found {
+    enum pr_check_files check; /* that was done; NONE for a format that has
+                                  nothing to read */
+    uint64_t looked_at;        /* files, the first of a split always */
+    double bytes; /* of all files wanted, as the mean of those says */
+    struct {
+        uint64_t looked_at;
+        double mean_bytes; /* of those; without companions */
+    } split[PR_SPLITS];
+};
+
+/* Finds the files of a set, which may be the first of more than are to be
+ * read: sets d->named, and the ending where a format has two (jpg). What is
+ * not as the parameters say is an error with the remedy: PR_E_CONF, PR_E_IO
+ * for a single file that is missing. */
+int pr_dataset_find(struct pr_dataset *d, struct pr_storage *st,
+                    const struct pr_find_opts *opts,
+                    struct pr_dataset_found *ret,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- a set that nobody made */
+
+/* Makes one file as the writer would, without a spread, and has a storage of
+ * engine null give it for every name of the set; likewise what goes with it:
+ * companions, labels, index. The file is in memory until the storage, and all
+ * beside it, are closed. Other engines: PR_E_CONF. */
+int pr_dataset_serve(const struct pr_dataset *d, struct pr_storage *st,
+                     struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -69,7 +69,7 @@ uint64_t pr_spec_sample_bytes(const struct pr_file_spec *spec)
 /* ---- readers */
 
 int pr_reader_new(const struct pr_format *format, struct pr_storage *st,
-                  const struct pr_reader_opts *opts, struct pr_reader **ret,
+                  const struct pr_read_opts *opts, struct pr_reader **ret,
                   struct pr_err *err)
 {
     struct pr_reader *r = pr_alloc_zeroed(sizeof *r);

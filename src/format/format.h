@@ -68,7 +68,7 @@ struct pr_sample {
     int64_t label;
 };
 
-struct pr_reader_opts {
+struct pr_read_opts {
     bool skip_checksum;  /* do not check what has one */
     bool skip_decode;    /* give the stored bytes: storage alone */
     uint64_t samples;    /* in each file, where the file does not say which
@@ -81,7 +81,7 @@ struct pr_format;
 struct pr_reader {
     const struct pr_format *format;
     struct pr_storage *st;
-    struct pr_reader_opts opts;
+    struct pr_read_opts opts;
     bool is_open;
     char name[4096];      /* of the open file */
     struct pr_object obj; /* it; hdf5 and others may use more */
@@ -94,7 +94,7 @@ struct pr_reader {
 };
 
 int pr_reader_new(const struct pr_format *format, struct pr_storage *st,
-                  const struct pr_reader_opts *opts, struct pr_reader **ret,
+                  const struct pr_read_opts *opts, struct pr_reader **ret,
                   struct pr_err *err) PR_MUST_CHECK;
 void pr_reader_free(struct pr_reader *r); /* NULL is fine; closes */
 

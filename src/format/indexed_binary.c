@@ -4,8 +4,9 @@
  * in little-endian order. Both names of the format have this layout; whether
  * memory is mapped is for the storage to decide.
  *
- * An index is never loaded: a window of each is kept, so that a file of
- * hundreds of millions of samples opens as fast as one of five.
+ * An index is not loaded: a window of each is kept, so that a file of hundreds
+ * of millions of samples opens as fast as one of five. Only who goes on reading
+ * at random in the same file has it whole, if it is not too large.
  */
 #include "format/indexed_binary.h"
 
@@ -17,6 +18,8 @@ enum {
     AHEAD = 64 << 10, /* bytes of an index read at once, in order */
     PAGE = 4 << 10,   /* and at random */
     ANY = 1 << 20,    /* files up to this: buffer for whatever they hold */
+    OFTEN = 64,       /* misses after which an index is loaded */
+    WHOLE = 32 << 20, /* if it has no more bytes than this */
 };
 
 struct window {
@@ -30,6 +33,8 @@ struct window {
 
 struct state {
     bool has_object;
+    unsigned misses; /* samples at random that no window had */
+    size_t each;     /* bytes of memory for a window */
     struct window index[PR_INDEX_COUNT];
 };
 
@@ -37,7 +42,7 @@ struct state {
 
 static uint8_t *space_of(struct pr_reader *r, int which)
 {
-    size_t each = AHEAD + PR_IO_SLACK;
+    size_t each = ((struct state *)r->data)->each;
     uint8_t *scratch = pr_reader_scratch(r, PR_INDEX_COUNT * each);
 
     return scratch ? scratch + (size_t)which * each : NULL;
@@ -56,8 +61,8 @@ static int fill_window(struct pr_reader *r, int which, uint64_t off, size_t max,
     if (!space)
         return pr_fail_nomem(err);
     if (len)
-        rc = pr_object_fetch(&x->obj, off, len, space, AHEAD + PR_IO_SLACK,
-                             &x->data, err);
+        rc = pr_object_fetch(&x->obj, off, len, space,
+                             ((struct state *)r->data)->each, &x->data, err);
     if (!rc) {
         x->off = off;
         x->len = len;
@@ -88,6 +93,29 @@ static uint64_t entry(const struct window *x, size_t place)
     return le64toh(v);
 }
 
+/* Both are of the same size, and their memory is one piece. */
+static int load_indexes(struct pr_reader *r, struct pr_err *err)
+{
+    struct state *s = r->data;
+    size_t bytes = (size_t)s->index[0].obj.size;
+    int rc = PR_OK;
+
+    s->each = bytes + PR_IO_SLACK + (PR_IO_ALIGN - bytes % PR_IO_ALIGN);
+    for (int i = 0; !rc && i < PR_INDEX_COUNT; i++)
+        rc = fill_window(r, i, 0, bytes, err);
+    return rc;
+}
+
+static int fill_at_random(struct pr_reader *r, int which, uint64_t off,
+                          struct pr_err *err)
+{
+    struct state *s = r->data;
+
+    if (s->misses++ >= OFTEN && s->index[which].obj.size <= WHOLE)
+        return load_indexes(r, err);
+    return fill_window(r, which, off - off % PAGE, PAGE, err);
+}
+
 /* Number i of an index. */
 static int look_up(struct pr_reader *r, int which, uint64_t i, uint64_t *ret,
                    struct pr_err *err)
@@ -99,7 +127,7 @@ static int look_up(struct pr_reader *r, int which, uint64_t i, uint64_t *ret,
     if (off < x->off || off - x->off >= x->len) {
         bool in_order = x->len && off == x->off + x->len;
         rc = in_order ? fill_window(r, which, off, AHEAD, err)
-                      : fill_window(r, which, off - off % PAGE, PAGE, err);
+                      : fill_at_random(r, which, off, err);
     }
     if (!rc)
         *ret = entry(x, (size_t)(off - x->off));
@@ -130,6 +158,8 @@ static int open_file(struct pr_reader *r, struct pr_err *err)
     int rc = pr_object_open(r->st, r->name, &r->obj, err);
 
     s->has_object = rc == PR_OK;
+    s->misses = 0;
+    s->each = AHEAD + PR_IO_SLACK;
     for (int i = 0; !rc && i < PR_INDEX_COUNT; i++)
         rc = open_index(r, i, err);
     if (!rc && x[PR_INDEX_OFFSETS].obj.size != x[PR_INDEX_SIZES].obj.size)

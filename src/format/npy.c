@@ -9,13 +9,15 @@
 struct reading {
     bool is_open;
     struct pr_window win;
+    struct pr_npy_last head;
+    bool has_array; /* array fits head */
     struct pr_npy_array array;
 };
 
 static int parse(struct pr_reader *r, struct reading *d, struct pr_err *err)
 {
+    const struct pr_npy *npy = &d->head.npy;
     const uint8_t *head;
-    struct pr_npy npy;
     size_t len;
     int rc = pr_window_get(&d->win, r, 0, PR_NPY_FIXED, &head, err);
 
@@ -24,13 +26,18 @@ static int parse(struct pr_reader *r, struct reading *d, struct pr_err *err)
     if (!rc)
         rc = pr_window_get(&d->win, r, 0, len, &head, err);
     if (!rc)
-        rc = pr_npy_parse(r, 0, head, len, &npy, err);
-    if (!rc && npy.data_bytes > r->obj.size - npy.head_bytes)
-        rc = pr_reader_bad(r, r->obj.size, err,
-                           "the file ends, its array has %llu bytes",
-                           (unsigned long long)npy.data_bytes);
-    if (!rc)
-        rc = pr_npy_array_init(&d->array, &npy, r, 0, r->opts.samples, err);
+        rc = pr_npy_learn(&d->head, r, 0, head, len, err);
+    if (rc)
+        return rc;
+    if (!d->head.is_same)
+        d->has_array = false;
+    if (npy->data_bytes > r->obj.size - npy->head_bytes)
+        return pr_reader_bad(r, r->obj.size, err,
+                             "the file ends, its array has %llu bytes",
+                             (unsigned long long)npy->data_bytes);
+    if (!d->has_array)
+        rc = pr_npy_array_init(&d->array, npy, r, 0, r->opts.samples, err);
+    d->has_array = rc == PR_OK;
     return rc;
 }
 

@@ -263,6 +263,24 @@ int pr_npy_parse(const struct pr_reader *r, uint64_t at, const uint8_t *head,
     return PR_OK;
 }
 
+int pr_npy_learn(struct pr_npy_last *last, const struct pr_reader *r,
+                 uint64_t at, const uint8_t *head, size_t len,
+                 struct pr_err *err)
+{
+    int rc;
+
+    last->is_same = len == last->len && memcmp(head, last->head, len) == 0;
+    if (last->is_same)
+        return PR_OK;
+    last->len = 0;
+    rc = pr_npy_parse(r, at, head, len, &last->npy, err);
+    if (!rc && len <= PR_NPY_KEPT) {
+        memcpy(last->head, head, len);
+        last->len = len;
+    }
+    return rc;
+}
+
 /* ---- writing */
 
 static size_t add(char *out, size_t at, const char *fmt, ...) PR_PRINTF(3, 4);

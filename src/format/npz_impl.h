@@ -10,7 +10,9 @@ struct pr_npz {
     struct pr_window win;
     struct pr_zip zip;
     struct pr_zip_member x, y; /* y.bytes is 0: no labels */
-    struct pr_npy_array array; /* of x */
+    struct pr_npy_last x_head, y_head;
+    bool has_array; /* array fits x_head */
+    struct pr_npy_array array;
     struct pr_zip_stream stream;
 
     /* Stored samples of a large file: its checksum goes on from one to the
@@ -18,7 +20,7 @@ struct pr_npz {
     bool is_checked; /* it was right, or is of no interest */
     uint32_t sum;    /* of what comes before sample sum_next */
     uint64_t sum_next;
-    uint32_t head_sum; /* of the head alone */
+    uint32_t head_sum; /* of the head alone; not of a small file */
 
     bool has_labels;
     int64_t *labels;

@@ -75,10 +75,10 @@ static int find_members(struct pr_reader *r, struct pr_npz *d,
 
 /* ---- heads */
 
-/* The head of a located member, from the file. ret_sum is its checksum. */
+/* The head of a located member, from the file. */
 static int stored_head(struct pr_reader *r, struct pr_npz *d,
-                       const struct pr_zip_member *m, struct pr_npy *ret,
-                       uint32_t *ret_sum, struct pr_err *err)
+                       const struct pr_zip_member *m, struct pr_npy_last *ret,
+                       struct pr_err *err)
 {
     const uint8_t *head;
     size_t len;
@@ -92,13 +92,14 @@ static int stored_head(struct pr_reader *r, struct pr_npz *d,
         rc = pr_window_get(&d->win, r, m->data, len, &head, err);
     if (rc)
         return rc;
-    *ret_sum = pr_crc32(0, head, len);
-    return pr_npy_parse(r, m->data, head, len, ret, err);
+    if (!pr_window_is_whole(&d->win, r))
+        d->head_sum = pr_crc32(0, head, len);
+    return pr_npy_learn(ret, r, m->data, head, len, err);
 }
 
 /* The same of a deflated one; the stream stands behind it then. */
 static int deflated_head(struct pr_reader *r, struct pr_npz *d,
-                         const struct pr_zip_member *m, struct pr_npy *ret,
+                         const struct pr_zip_member *m, struct pr_npy_last *ret,
                          struct pr_err *err)
 {
     uint8_t *head = pr_zip_stream_spare(&d->stream);
@@ -118,13 +119,13 @@ static int deflated_head(struct pr_reader *r, struct pr_npz *d,
         rc = pr_zip_stream_read(&d->stream, head + PR_NPY_FIXED,
                                 len - PR_NPY_FIXED, err);
     if (!rc)
-        rc = pr_npy_parse(r, m->data, head, len, ret, err);
+        rc = pr_npy_learn(ret, r, m->data, head, len, err);
     return rc;
 }
 
 static int member_head(struct pr_reader *r, struct pr_npz *d,
-                       struct pr_zip_member *m, struct pr_npy *ret,
-                       uint32_t *ret_sum, struct pr_err *err)
+                       struct pr_zip_member *m, struct pr_npy_last *ret,
+                       struct pr_err *err)
 {
     int rc = pr_zip_locate(&d->zip, m, r, &d->win, err);
 
@@ -132,7 +133,7 @@ static int member_head(struct pr_reader *r, struct pr_npz *d,
         rc = pr_reader_bad(r, m->data, err, "a member is cut short");
     if (rc)
         return rc;
-    return m->method == PR_ZIP_STORED ? stored_head(r, d, m, ret, ret_sum, err)
+    return m->method == PR_ZIP_STORED ? stored_head(r, d, m, ret, err)
                                       : deflated_head(r, d, m, ret, err);
 }
 
@@ -183,6 +184,29 @@ static int grow_labels(struct pr_npz *d, size_t n, struct pr_err *err)
     return PR_OK;
 }
 
+/* The data of member y, n bytes behind a head. */
+static int copy_labels(struct pr_reader *r, struct pr_npz *d, uint64_t head,
+                       uint8_t *raw, size_t n, struct pr_err *err)
+{
+    int rc;
+
+    if (d->y.method == PR_ZIP_STORED && pr_window_is_whole(&d->win, r)) {
+        const uint8_t *y = d->win.data + d->y.data;
+        uint32_t sum = r->opts.skip_checksum
+                           ? d->y.crc
+                           : pr_crc32(0, y, (size_t)d->y.bytes);
+
+        if (sum != d->y.crc)
+            return pr_zip_bad_sum(r, &d->y, sum, err);
+        memcpy(raw, y + head, n);
+        return PR_OK;
+    }
+    rc = pr_zip_stream_start(&d->stream, r, &d->win, &d->y, err);
+    if (!rc)
+        rc = pr_zip_stream_seek(&d->stream, head, err);
+    return rc ? rc : pr_zip_stream_read(&d->stream, raw, n, err);
+}
+
 /* Read to the end of the labels' memory, then widened from the front. */
 static int load_labels(struct pr_reader *r, struct pr_npz *d,
                        const struct pr_npy *npy, struct pr_err *err)
@@ -194,11 +218,7 @@ static int load_labels(struct pr_reader *r, struct pr_npz *d,
     if (rc)
         return rc;
     raw = (uint8_t *)d->labels + n * (sizeof *d->labels - el);
-    rc = pr_zip_stream_start(&d->stream, r, &d->win, &d->y, err);
-    if (!rc)
-        rc = pr_zip_stream_seek(&d->stream, npy->head_bytes, err);
-    if (!rc)
-        rc = pr_zip_stream_read(&d->stream, raw, n * el, err);
+    rc = copy_labels(r, d, npy->head_bytes, raw, n * el, err);
     if (rc)
         return rc;
     if (npy->is_swapped)
@@ -214,19 +234,17 @@ static int learn_labels(struct pr_reader *r, struct pr_npz *d,
                         struct pr_err *err)
 {
     uint64_t samples = r->opts.samples ? r->opts.samples : 1;
-    struct pr_npy npy;
-    uint32_t sum;
     int rc;
 
     d->has_labels = false;
     if (!d->y.bytes || r->opts.skip_decode)
         return PR_OK;
-    rc = member_head(r, d, &d->y, &npy, &sum, err);
+    rc = member_head(r, d, &d->y, &d->y_head, err);
     if (rc == PR_E_NOMEM || rc == PR_E_IO)
         return rc;
-    if (rc || !are_labels(&npy, &d->y, samples))
+    if (rc || !are_labels(&d->y_head.npy, &d->y, samples))
         return PR_OK;
-    return load_labels(r, d, &npy, err);
+    return load_labels(r, d, &d->y_head.npy, err);
 }
 
 /* ---- all of it */
@@ -245,17 +263,23 @@ static int check_overlap(const struct pr_reader *r, const struct pr_npz *d,
 static int learn_samples(struct pr_reader *r, struct pr_npz *d,
                          struct pr_err *err)
 {
-    struct pr_npy npy;
-    int rc = member_head(r, d, &d->x, &npy, &d->head_sum, err);
+    const struct pr_npy *npy = &d->x_head.npy;
+    int rc = member_head(r, d, &d->x, &d->x_head, err);
 
-    if (!rc && npy.head_bytes + npy.data_bytes != d->x.bytes)
-        rc = pr_reader_bad(r, d->x.data, err,
-                           "the array has %llu bytes, its member has %llu",
-                           (unsigned long long)npy.data_bytes,
-                           (unsigned long long)(d->x.bytes - npy.head_bytes));
-    if (!rc)
-        rc = pr_npy_array_init(&d->array, &npy, r, d->x.data, r->opts.samples,
+    if (rc)
+        return rc;
+    if (!d->x_head.is_same)
+        d->has_array = false;
+    if (npy->head_bytes + npy->data_bytes != d->x.bytes)
+        return pr_reader_bad(
+            r, d->x.data, err, "the array has %llu bytes, its member has %llu",
+            (unsigned long long)npy->data_bytes,
+            (unsigned long long)(d->x.bytes - npy->head_bytes));
+    if (!d->has_array) {
+        rc = pr_npy_array_init(&d->array, npy, r, d->x.data, r->opts.samples,
                                err);
+        d->has_array = rc == PR_OK;
+    }
     return rc ? rc : check_overlap(r, d, err);
 }
 

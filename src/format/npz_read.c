@@ -248,16 +248,14 @@ int pr_npz_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
                 struct pr_sample *ret, struct pr_err *err)
 {
     struct pr_npz *d = r->data;
-    struct pr_sample s;
     int rc = pr_npy_array_fits(r, cap, err);
 
     if (!rc)
-        rc = read_array(r, i, buf, cap, &s, err);
+        rc = read_array(r, i, buf, cap, ret, err);
     if (rc)
         return rc;
-    s.has_label = d->has_labels;
-    s.label = d->has_labels ? d->labels[i] : 0;
-    *ret = s;
+    ret->has_label = d->has_labels;
+    ret->label = d->has_labels ? d->labels[i] : 0;
     return PR_OK;
 }
 

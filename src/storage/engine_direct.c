@@ -115,13 +115,16 @@ struct range {
 static int read_range(struct pr_storage *st, struct pr_object *o,
                       const struct range *r, struct pr_err *err)
 {
-    size_t got = 0;
+    size_t got = 0, most = pr_files_request(st, r->room);
 
+    if (most < r->room) /* whole blocks only */
+        most = most > PR_IO_ALIGN ? (size_t)align_down(most) : PR_IO_ALIGN;
     while (got < r->need) {
-        ssize_t n =
-            pread(o->fd, r->to + got, r->room - got, (off_t)(r->off + got));
+        size_t want = r->room - got < most ? r->room - got : most;
+        ssize_t n = pread(o->fd, r->to + got, want, (off_t)(r->off + got));
         size_t end = got + (n > 0 ? (size_t)n : 0);
 
+        pr_storage_beat(st);
         if (n < 0 && (errno == EINTR || (errno == EINVAL && go_plain(st, o))))
             continue;
         if (n < 0)
@@ -337,4 +340,6 @@ const struct pr_engine pr_engine_direct = {
     .list = pr_files_list,
     .space = pr_files_space,
     .lock = pr_files_lock,
+    .drop = pr_files_drop,
+    .cached = pr_files_cached,
 };

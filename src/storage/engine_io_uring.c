@@ -254,6 +254,7 @@ static int run(struct transfer *t)
                                  "io_uring broke down");
         }
         reap(t, &u->ring);
+        pr_storage_beat(t->st);
         cut_pieces(t);
     }
     return t->rc;
@@ -350,4 +351,6 @@ const struct pr_engine pr_engine_io_uring = {
     .list = pr_files_list,
     .space = pr_files_space,
     .lock = pr_files_lock,
+    .drop = pr_files_drop,
+    .cached = pr_files_cached,
 };

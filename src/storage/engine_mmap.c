@@ -134,4 +134,6 @@ const struct pr_engine pr_engine_mmap = {
     .list = pr_files_list,
     .space = pr_files_space,
     .lock = pr_files_lock,
+    .drop = pr_files_drop,
+    .cached = pr_files_cached,
 };

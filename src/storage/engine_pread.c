@@ -20,4 +20,6 @@ const struct pr_engine pr_engine_pread = {
     .list = pr_files_list,
     .space = pr_files_space,
     .lock = pr_files_lock,
+    .drop = pr_files_drop,
+    .cached = pr_files_cached,
 };

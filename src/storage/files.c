@@ -191,20 +191,28 @@ int pr_files_open(struct pr_storage *st, struct pr_object *o,
     return rc <= 0 ? rc : pr_files_fail(st, o->name, err, "cannot open");
 }
 
+size_t pr_files_request(const struct pr_storage *st, size_t len)
+{
+    uint64_t most = st->opts->request_size;
+
+    return most && most < len ? (size_t)most : len;
+}
+
 int pr_files_read(struct pr_storage *st, struct pr_object *o, uint64_t off,
                   size_t len, void *buf, struct pr_err *err)
 {
-    size_t got = 0;
+    size_t got = 0, most = pr_files_request(st, len);
 
     while (got < len) {
-        ssize_t n =
-            pread(o->fd, (char *)buf + got, len - got, (off_t)(off + got));
+        size_t want = len - got < most ? len - got : most;
+        ssize_t n = pread(o->fd, (char *)buf + got, want, (off_t)(off + got));
 
         if (n == 0)
             return pr_files_cut_short(st, o, off + got, err);
         if (n < 0 && errno != EINTR)
             return pr_files_read_failed(st, o, off + got, len - got, err);
         got += n > 0 ? (size_t)n : 0;
+        pr_storage_beat(st);
     }
     return PR_OK;
 }

@@ -31,6 +31,9 @@ int pr_files_open(struct pr_storage *st, struct pr_object *o,
                   struct pr_err *err) PR_MUST_CHECK;
 int pr_files_try_open(struct pr_storage *st, struct pr_object *o, int flags,
                       struct pr_err *err) PR_MUST_CHECK;
+/* Most bytes that one call should read of len: storage.request_size. */
+size_t pr_files_request(const struct pr_storage *st, size_t len);
+
 int pr_files_read(struct pr_storage *st, struct pr_object *o, uint64_t off,
                   size_t len, void *buf, struct pr_err *err) PR_MUST_CHECK;
 int pr_files_fetch(struct pr_storage *st, struct pr_object *o, uint64_t off,
@@ -77,5 +80,13 @@ int pr_files_space(struct pr_storage *st, const char *name,
                    struct pr_err *err) PR_MUST_CHECK;
 int pr_files_lock(struct pr_storage *st, const char *folder,
                   struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- the page cache (cache.c) */
+
+int pr_files_drop(struct pr_storage *st, const char *name,
+                  struct pr_err *err) PR_MUST_CHECK;
+int pr_files_cached(struct pr_storage *st, const char *name,
+                    uint64_t *ret_cached, uint64_t *ret_bytes,
+                    struct pr_err *err) PR_MUST_CHECK;
 
 #endif

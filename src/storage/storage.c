@@ -1,7 +1,6 @@
 /*
  * Opening a storage, that is choosing its engine and stacking the wrappers
- * around it, and the calls of storage.h, which check bounds and then belong to
- * the engine.
+ * around it, and what belongs to it as a whole: notes, buffers.
  */
 #include "base/mem.h"
 #include "storage/storage_impl.h"
@@ -40,8 +39,10 @@ static const struct pr_engine *find_engine(const char *name)
     return NULL;
 }
 
-static int check_type(const char *type, struct pr_err *err)
+int pr_storage_check(const struct pr_storage_opts *opts, struct pr_err *err)
 {
+    const char *type = opts->storage_type;
+
     if (!type || !*type || strcmp(type, "local_fs") == 0 ||
         strcmp(type, "parallel_fs") == 0)
         return PR_OK;
@@ -140,7 +141,7 @@ static int open_stack(const struct pr_storage_opts *opts,
                       struct pr_err *err)
 {
     struct pr_storage *st = NULL;
-    int rc = check_type(opts->storage_type, err);
+    int rc = pr_storage_check(opts, err);
 
     if (!rc)
         rc = start_engine(opts, beside, &st, err);
@@ -247,138 +248,4 @@ void *pr_storage_buffer(struct pr_storage *st, size_t bytes)
     if (st->engine->buffer)
         st->engine->buffer(st, b->data, bytes);
     return b->data;
-}
-
-/* ---- objects */
-
-static int past_end(const struct pr_object *o, uint64_t off, size_t len,
-                    struct pr_err *err)
-{
-    return pr_fail(err, PR_E_FORMAT, o->name,
-                   "ends at byte %llu, %zu bytes at byte %llu were expected",
-                   (unsigned long long)o->size, len, (unsigned long long)off);
-}
-
-int pr_object_open(struct pr_storage *st, const char *name,
-                   struct pr_object *ret, struct pr_err *err)
-{
-    struct pr_object o = {.st = st, .name = name, .fd = -1};
-    int rc = st->engine->open(st, &o, err);
-
-    if (!rc)
-        *ret = o;
-    return rc;
-}
-
-int pr_object_fetch(struct pr_object *o, uint64_t off, size_t len, void *buf,
-                    size_t cap, const uint8_t **ret, struct pr_err *err)
-{
-    if (off > o->size || len > o->size - off)
-        return past_end(o, off, len, err);
-    if (!len) {
-        *ret = buf;
-        return PR_OK;
-    }
-    if (cap < len)
-        return pr_fail(err, PR_E_CONF, o->name,
-                       "a buffer of %zu bytes is too small for %zu", cap, len);
-    return o->st->engine->fetch(o->st, o, off, len, buf, cap, ret, err);
-}
-
-int pr_object_read(struct pr_object *o, uint64_t off, size_t len, void *buf,
-                   struct pr_err *err)
-{
-    if (off > o->size || len > o->size - off)
-        return past_end(o, off, len, err);
-    return len ? o->st->engine->read(o->st, o, off, len, buf, err) : PR_OK;
-}
-
-void pr_object_close(struct pr_object *o)
-{
-    o->st->engine->close(o->st, o);
-}
-
-int pr_object_create(struct pr_storage *st, const char *name, uint64_t size,
-                     struct pr_object *ret, struct pr_err *err)
-{
-    struct pr_object o = {.st = st, .name = name, .fd = -1};
-    int rc = st->engine->create(st, &o, size, err);
-
-    if (!rc)
-        *ret = o;
-    return rc;
-}
-
-int pr_object_write(struct pr_object *o, uint64_t off, const void *data,
-                    size_t len, struct pr_err *err)
-{
-    uint64_t end;
-    int rc;
-
-    if (__builtin_add_overflow(off, len, &end) || end > INT64_MAX)
-        return pr_fail(err, PR_E_FORMAT, o->name,
-                       "%zu bytes at byte %llu are beyond any file", len,
-                       (unsigned long long)off);
-    if (!len)
-        return PR_OK;
-    rc = o->st->engine->write(o->st, o, off, data, len, err);
-    if (!rc)
-        __atomic_fetch_add(&o->st->written, len, __ATOMIC_RELAXED);
-    return rc;
-}
-
-int pr_object_commit(struct pr_object *o, struct pr_err *err)
-{
-    return o->st->engine->commit(o->st, o, err);
-}
-
-void pr_object_discard(struct pr_object *o)
-{
-    o->st->engine->discard(o->st, o);
-}
-
-/* ---- the place */
-
-int pr_storage_stat(struct pr_storage *st, const char *name,
-                    struct pr_object_info *ret, struct pr_err *err)
-{
-    return st->engine->stat(st, name, ret, err);
-}
-
-int pr_storage_make_folder(struct pr_storage *st, const char *name,
-                           struct pr_err *err)
-{
-    return st->engine->make_folder(st, name, err);
-}
-
-int pr_storage_remove(struct pr_storage *st, const char *name,
-                      struct pr_err *err)
-{
-    return st->engine->remove(st, name, err);
-}
-
-int pr_storage_list(struct pr_storage *st, const char *folder,
-                    int (*each)(void *ctx, const char *name, bool is_folder),
-                    void *ctx, struct pr_err *err)
-{
-    return st->engine->list(st, folder, each, ctx, err);
-}
-
-int pr_storage_space(struct pr_storage *st, const char *name,
-                     struct pr_storage_space *ret, struct pr_err *err)
-{
-    return st->engine->space(st, name, ret, err);
-}
-
-int pr_storage_lock(struct pr_storage *st, const char *folder,
-                    struct pr_err *err)
-{
-    while (st->inner)
-        st = st->inner;
-    return st->engine->lock ? st->engine->lock(st, folder, err) : PR_OK;
-}
-
-uint64_t pr_storage_written(const struct pr_storage *st)
-{
-    return __atomic_load_n(&st->written, __ATOMIC_RELAXED);
 }

@@ -38,6 +38,10 @@ struct pr_object {
     uint64_t state[4];
 };
 
+/* Whether this version has such a storage; PR_E_UNAVAIL with the remedy. */
+int pr_storage_check(const struct pr_storage_opts *opts,
+                     struct pr_err *err) PR_MUST_CHECK;
+
 /* opts is borrowed while the storage is open. What does not work here is
  * replaced by what does, see pr_storage_note. */
 int pr_storage_open(const struct pr_storage_opts *opts, struct pr_storage **ret,
@@ -142,8 +146,57 @@ int pr_storage_space(struct pr_storage *st, const char *name,
 int pr_storage_lock(struct pr_storage *st, const char *folder,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* Bytes written so far; any thread may ask. */
+/* ---- what it did; any thread may ask */
+
+/* Bytes asked for by fetches and reads, bytes written, objects opened to be
+ * read: what succeeded. */
+uint64_t pr_storage_read_bytes(const struct pr_storage *st);
 uint64_t pr_storage_written(const struct pr_storage *st);
+uint64_t pr_storage_opened(const struct pr_storage *st);
+
+/* Whether it is inside a call that opens or reads, and a number that changes
+ * whenever the system answered it: one that stays tells of a call that hangs.
+ */
+bool pr_storage_inside(const struct pr_storage *st, uint64_t *ret_pulse);
+
+/* While timing is on: nanoseconds spent in open, fetch, read and stat, waits
+ * of wrappers included. A call costs two looks at the clock more then. */
+void pr_storage_time(struct pr_storage *st, bool on);
+uint64_t pr_storage_ns(const struct pr_storage *st);
+
+/* ---- the page cache */
+
+/* Writes what is dirty of an object and drops its pages; needs no privilege.
+ * Engines without files do nothing. */
+int pr_storage_drop(struct pr_storage *st, const char *name,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* How many bytes of an object are in the page cache, of how many. 1: known;
+ * 0: this system does not tell; PR_E_UNAVAIL: an engine without files. */
+int pr_storage_cached(struct pr_storage *st, const char *name,
+                      uint64_t *ret_cached, uint64_t *ret_bytes,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* Everything that all programs of this machine have there; for root. */
+int pr_storage_drop_all(struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- engine null */
+
+/* What an object holds whose name ends so; "" is the end of every name. */
+struct pr_served {
+    const char *ending; /* up to 63 characters */
+    const void *data;
+    uint64_t bytes;
+};
+
+/* From now on every name that was not written is there, with the bytes of the
+ * first row that fits, which are borrowed and are what o->map points to; where
+ * no row fits it is as before. Storages beside share it. Once only. owner is
+ * closed with the last of them, for the bytes may live there; or NULL. Other
+ * engines: PR_E_CONF. */
+int pr_storage_serve(struct pr_storage *st, const struct pr_served *rows,
+                     size_t count, struct pr_storage *owner,
+                     struct pr_err *err) PR_MUST_CHECK;
 
 /* What the name of an object being written starts with, in its folder. */
 #define PR_PART_PREFIX ".part-"

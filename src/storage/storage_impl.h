@@ -55,6 +55,15 @@ struct pr_engine {
                  struct pr_storage_space *ret, struct pr_err *err);
     int (*lock)(struct pr_storage *st, const char *folder,
                 struct pr_err *err); /* optional */
+
+    /* Optional, as in storage.h: the page cache. */
+    int (*drop)(struct pr_storage *st, const char *name, struct pr_err *err);
+    int (*cached)(struct pr_storage *st, const char *name, uint64_t *ret_cached,
+                  uint64_t *ret_bytes, struct pr_err *err);
+
+    /* Optional: pr_storage_serve. */
+    int (*serve)(struct pr_storage *st, const struct pr_served *rows,
+                 size_t count, struct pr_storage *owner, struct pr_err *err);
 };
 
 struct pr_buffer; /* of pr_storage_buffer, in storage.c */
@@ -67,11 +76,19 @@ struct pr_storage {
     int root;                        /* folder descriptor; -1: none */
     int locked;                      /* another; -1: none */
     const bool *stop;                /* pr_storage_stop_by; or NULL */
-    uint64_t written;                /* atomic */
-    void *data;                      /* the engine's */
+    uint64_t pulse;   /* atomic; counts on whenever something came back */
+    bool inside;      /* atomic; in a call of storage.h */
+    uint64_t written; /* atomic, as the next four */
+    uint64_t read_bytes, opened;
+    uint64_t ns; /* in the engine, while it is_timed */
+    bool is_timed;
+    void *data; /* the engine's */
     struct pr_buffer *buffers;
     char note[256];
 };
+
+/* For engines: something came back, a call does not hang. */
+void pr_storage_beat(struct pr_storage *st);
 
 /* The first note stays: it tells why, later ones what follows from it. */
 void pr_storage_set_note(struct pr_storage *st, const char *fmt, ...)

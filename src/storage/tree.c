@@ -20,7 +20,10 @@ struct pr_tree {
     pthread_mutex_t lock;
     unsigned refs;
     struct entry **table;
-    size_t slots, count; /* slots is a power of two */
+    size_t slots;   /* a power of two */
+    size_t count;   /* atomic: changed under the lock, read without */
+    void *attached; /* atomic */
+    void (*attached_done)(void *thing);
 };
 
 /* ---- with the lock held */
@@ -83,6 +86,11 @@ static bool grow(struct pr_tree *t)
     return true;
 }
 
+static void set_count(struct pr_tree *t, size_t count)
+{
+    __atomic_store_n(&t->count, count, __ATOMIC_RELAXED);
+}
+
 /* Takes over a reference; what had the name before is dropped. */
 static int put(struct pr_tree *t, const char *clean, struct pr_blob *blob,
                struct pr_err *err)
@@ -105,7 +113,7 @@ static int put(struct pr_tree *t, const char *clean, struct pr_blob *blob,
         e->hash = pr_hash_bytes(clean, bytes - 1, 0);
         e->next = NULL;
         *slot = e;
-        t->count++;
+        set_count(t, t->count + 1);
     }
     e->blob = blob;
     return PR_OK;
@@ -119,7 +127,7 @@ static void cut(struct pr_tree *t, const char *clean)
     if (!e)
         return;
     *slot = e->next;
-    t->count--;
+    set_count(t, t->count - 1);
     blob_unref(e->blob);
     pr_free(e);
 }
@@ -180,9 +188,35 @@ void pr_tree_free(struct pr_tree *t)
             blob_unref(e->blob);
             pr_free(e);
         }
+    if (t->attached)
+        t->attached_done(t->attached);
     pthread_mutex_destroy(&t->lock);
     pr_free(t->table);
     pr_free(t);
+}
+
+bool pr_tree_attach(struct pr_tree *t, void *thing, void (*done)(void *thing))
+{
+    bool is_first;
+
+    pthread_mutex_lock(&t->lock);
+    is_first = !t->attached;
+    if (is_first) {
+        t->attached_done = done;
+        __atomic_store_n(&t->attached, thing, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return is_first;
+}
+
+void *pr_tree_attached(const struct pr_tree *t)
+{
+    return __atomic_load_n(&t->attached, __ATOMIC_ACQUIRE);
+}
+
+bool pr_tree_is_empty(const struct pr_tree *t)
+{
+    return !__atomic_load_n(&t->count, __ATOMIC_RELAXED);
 }
 
 int pr_tree_find(struct pr_tree *t, const char *name, struct pr_blob **ret,

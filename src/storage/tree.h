@@ -23,6 +23,14 @@ struct pr_tree *pr_tree_new(void); /* NULL: no memory */
 struct pr_tree *pr_tree_share(struct pr_tree *t);
 void pr_tree_free(struct pr_tree *t); /* the last one who shares it frees */
 
+/* Something that all who share the tree have in common; done is called for it
+ * when the tree is freed. False: there is something already. */
+bool pr_tree_attach(struct pr_tree *t, void *thing, void (*done)(void *thing));
+void *pr_tree_attached(const struct pr_tree *t); /* or NULL */
+
+/* No names at all, nor those being written. Asking takes no lock. */
+bool pr_tree_is_empty(const struct pr_tree *t);
+
 /* The contents of a name, with a reference of the caller's; NULL for a folder.
  * 1: it is there; 0: it is not, or is being written. */
 int pr_tree_find(struct pr_tree *t, const char *name, struct pr_blob **ret,

@@ -10,9 +10,9 @@ int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
                    const struct pr_storage_opts *so, bool *stop,
                    struct pr_err *err)
 {
-    struct pr_reader_opts ro = {.samples = d->spec.samples,
-                                .dtype = d->spec.dtype};
-    struct pr_reader_opts lo = {.samples = d->spec.samples, .dtype = PR_I64};
+    struct pr_read_opts ro = {.samples = d->spec.samples,
+                              .dtype = d->spec.dtype};
+    struct pr_read_opts lo = {.samples = d->spec.samples, .dtype = PR_I64};
     const struct pr_format *npy = NULL;
     int rc;
 

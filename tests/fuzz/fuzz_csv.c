@@ -51,7 +51,7 @@ static void compare_samples(struct pr_reader *r[2])
 }
 
 static void compare_windows(const uint8_t *data, size_t bytes,
-                            const struct pr_reader_opts *opts)
+                            const struct pr_read_opts *opts)
 {
     struct fuzz_place p;
     const struct pr_format *f;
@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     unsigned how = bytes ? data[--bytes] : 0, mode = how / 16;
-    struct pr_reader_opts opts = {
+    struct pr_read_opts opts = {
         .dtype = (enum pr_dtype)(how % 16 % PR_DTYPE_COUNT),
         .skip_decode = mode == STORED,
         .samples = mode < STORED ? mode : 0,

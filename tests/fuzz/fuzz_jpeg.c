@@ -5,7 +5,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    struct pr_reader_opts opts = {0};
+    struct pr_read_opts opts = {0};
 
     fuzz_reader("jpeg", data, bytes, &opts);
     return 0;

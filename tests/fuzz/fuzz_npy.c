@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     const size_t more = 1100 << 10; /* large files are read otherwise */
     unsigned how = bytes ? data[--bytes] : 0;
-    struct pr_reader_opts opts = {
+    struct pr_read_opts opts = {
         .skip_decode = (how & MODE) == RAW,
         .samples = how >> SAMPLES,
     };

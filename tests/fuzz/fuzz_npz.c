@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     unsigned how = bytes ? data[--bytes] : 0;
-    struct pr_reader_opts opts = {
+    struct pr_read_opts opts = {
         .skip_checksum = (how & MODE) != SUM,
         .skip_decode = (how & MODE) == RAW,
         .samples = how >> SAMPLES,

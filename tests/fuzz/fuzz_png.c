@@ -5,7 +5,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    struct pr_reader_opts opts = {
+    struct pr_read_opts opts = {
         .skip_checksum = bytes ? data[--bytes] & 1 : false,
     };
 

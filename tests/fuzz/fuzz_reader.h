@@ -94,7 +94,7 @@ static inline void fuzz_sample(struct pr_reader *r, uint64_t i)
 }
 
 static inline void fuzz_read(struct fuzz_place *p, const char *format,
-                             const struct pr_reader_opts *opts)
+                             const struct pr_read_opts *opts)
 {
     const struct pr_format *f;
     struct pr_reader *r;
@@ -119,7 +119,7 @@ static inline void fuzz_read(struct fuzz_place *p, const char *format,
 
 /* All of it for a format of one file. */
 static inline void fuzz_reader(const char *format, const uint8_t *data,
-                               size_t bytes, const struct pr_reader_opts *opts)
+                               size_t bytes, const struct pr_read_opts *opts)
 {
     struct fuzz_place p;
 

@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     unsigned how = bytes ? data[--bytes] : 0;
-    struct pr_reader_opts opts = {
+    struct pr_read_opts opts = {
         .skip_checksum = how & SKIP_CHECKSUM,
         .skip_decode = how & SKIP_DECODE,
         .samples = how >> SAMPLES,

@@ -151,7 +151,7 @@ struct reading {
 
 static inline int reading_init(struct reading *x, struct place *p,
                                const char *format,
-                               const struct pr_reader_opts *opts)
+                               const struct pr_read_opts *opts)
 {
     *x = (struct reading){0};
     return pr_reader_new(format_of(format), p->st, opts, &x->r, &x->err);

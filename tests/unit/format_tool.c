@@ -84,7 +84,7 @@ int main(int argc, char **argv)
                                  .queue_depth = 8,
                                  .fault = "",
                                  .trace = ""};
-    struct pr_reader_opts ro = {0};
+    struct pr_read_opts ro = {0};
     const struct pr_format *format;
     struct pr_storage *st = NULL;
     struct pr_reader *r = NULL;

@@ -138,7 +138,7 @@ static inline void check_written(struct reading *x,
 }
 
 /* Opens "f" and reads its samples in order; the first failure. */
-static inline int try_read(struct place *p, const struct pr_reader_opts *opts,
+static inline int try_read(struct place *p, const struct pr_read_opts *opts,
                            struct pr_err *err)
 {
     struct reading x;

@@ -19,7 +19,7 @@ static struct pr_file_spec spec_of(enum pr_dtype type, uint64_t samples,
 static void open_text(struct place *p, struct reading *x, const char *text,
                       size_t len, enum pr_dtype type, uint64_t samples)
 {
-    struct pr_reader_opts opts = {.dtype = type, .samples = samples};
+    struct pr_read_opts opts = {.dtype = type, .samples = samples};
 
     put_file(p, "f", text, len);
     assert_int_equal(reading_init(x, p, "csv", &opts), PR_OK);
@@ -75,8 +75,8 @@ static void sample_must_be(struct reading *x, const struct pr_file_spec *spec,
 static void round_trip(struct place *p, const struct pr_file_spec *spec,
                        bool is_told)
 {
-    struct pr_reader_opts opts = {.samples = is_told ? spec->samples : 0,
-                                  .dtype = spec->dtype};
+    struct pr_read_opts opts = {.samples = is_told ? spec->samples : 0,
+                                .dtype = spec->dtype};
     struct reading x;
 
     write_file(p, "csv", spec, "f");
@@ -138,7 +138,7 @@ static void rows_are_found_in_any_order(void **state)
     for (int told = 0; told < 2; told++) {
         /* More rows than marks, several windows. */
         struct pr_file_spec spec = spec_of(PR_U8, 20011, 50);
-        struct pr_reader_opts opts = {.samples = told ? spec.samples : 0};
+        struct pr_read_opts opts = {.samples = told ? spec.samples : 0};
         struct reading x;
 
         write_file(&place, "csv", &spec, "f");
@@ -158,7 +158,7 @@ static void rows_are_found_in_any_order(void **state)
 static void rows_of_gzip_are_found_in_any_order(void **state)
 {
     struct pr_file_spec spec = spec_of(PR_U8, 4000, 300);
-    struct pr_reader_opts opts = {0};
+    struct pr_read_opts opts = {0};
     struct place place;
     struct reading x;
 
@@ -180,7 +180,7 @@ static void buffer_grows_when_a_row_is_longer(void **state)
 {
     char text[4096];
     size_t len = (size_t)sprintf(text, "1,2\n");
-    struct pr_reader_opts opts = {.samples = 3};
+    struct pr_read_opts opts = {.samples = 3};
     struct place place;
     struct reading x;
     uint8_t buf[2 + PR_CSV_PAD];
@@ -258,7 +258,7 @@ static void endless_field_is_refused(void **state)
 
 static int read_all(struct place *p, struct pr_err *err)
 {
-    struct pr_reader_opts opts = {0};
+    struct pr_read_opts opts = {0};
     struct reading x;
     int rc = reading_init(&x, p, "csv", &opts);
 
@@ -349,8 +349,8 @@ static void stored_bytes_are_shared_out(void **state)
     place_init(&place, "pread");
     for (int way = 0; way < 4; way++) {
         struct pr_file_spec spec = spec_of(PR_U8, 7, 1001);
-        struct pr_reader_opts opts = {.skip_decode = true,
-                                      .samples = way & 2 ? 7 : 0};
+        struct pr_read_opts opts = {.skip_decode = true,
+                                    .samples = way & 2 ? 7 : 0};
         struct reading x;
         uint8_t *file;
         size_t len, at = 0;

@@ -93,7 +93,7 @@ static void halves_round_to_even(void **state)
 static void open_text(struct place *p, struct reading *x, const char *text,
                       size_t len, enum pr_dtype type, uint64_t samples)
 {
-    struct pr_reader_opts opts = {.dtype = type, .samples = samples};
+    struct pr_read_opts opts = {.dtype = type, .samples = samples};
 
     put_file(p, "f", text, len);
     assert_int_equal(reading_init(x, p, "csv", &opts), PR_OK);

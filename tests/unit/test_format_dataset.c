@@ -153,6 +153,51 @@ static void names_are_those_of_dlio(void **state)
     }
 }
 
+/* Of a set that is larger than what is used of it. */
+static void names_have_the_number_of_all_files(void **state)
+{
+    static const struct {
+        uint64_t named, f;
+        const char *want;
+    } rows[] = {
+        {8, 7, "d/train/img_7_of_8.npz"},
+        {9, 3, "d/train/img_3_of_9.npz"},
+        {10, 3, "d/train/img_03_of_10.npz"},
+        {99, 7, "d/train/img_07_of_99.npz"},
+        {100, 7, "d/train/img_007_of_100.npz"},
+        {9999, 7, "d/train/img_0007_of_9999.npz"},
+        {10000, 0, "d/train/img_00000_of_10000.npz"},
+        {50000000, 7, "d/train/img_00000007_of_50000000.npz"},
+        {123456789, 7, "d/train/img_000000007_of_123456789.npz"},
+        {1000000000000000, 6,
+         "d/train/img_0000000000000006_of_1000000000000000.npz"},
+    };
+    char name[PR_NAME_BYTES];
+    struct pr_dataset d;
+    struct pr_err err;
+
+    (void)state;
+    assert_int_equal(make("{\"dataset.format\": \"npz\","
+                          "\"dataset.data_folder\": \"d\"}",
+                          &d, &err),
+                     PR_OK);
+    assert_int_equal(d.named[PR_TRAIN], 8);
+    assert_int_equal(d.named[PR_VALID], 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        d.named[PR_TRAIN] = rows[i].named;
+        pr_dataset_name(&d, rows[i].f, PR_NAME_DATA, name);
+        assert_string_equal(name, rows[i].want);
+    }
+    d.files[PR_TRAIN] = d.named[PR_TRAIN];
+    pr_dataset_name(&d, 912345678901234, PR_NAME_DATA, name);
+    assert_string_equal(name, "d/train/"
+                              "img_0912345678901234_of_1000000000000000.npz");
+    pr_dataset_split_folder(&d, PR_TRAIN, name);
+    assert_string_equal(name, "d/train");
+    pr_dataset_split_folder(&d, PR_VALID, name);
+    assert_string_equal(name, "d/valid");
+}
+
 static void folders_are_all_there(void **state)
 {
     static const char *const want[] = {
@@ -297,6 +342,7 @@ int main(void)
         cmocka_unit_test(sizes_are_those_of_dlio),
         cmocka_unit_test(the_sum_of_unet3d_is_that_of_dlio),
         cmocka_unit_test(names_are_those_of_dlio),
+        cmocka_unit_test(names_have_the_number_of_all_files),
         cmocka_unit_test(folders_are_all_there),
         cmocka_unit_test(contradictions_are_refused),
         cmocka_unit_test(content_is_the_same_in_any_order),

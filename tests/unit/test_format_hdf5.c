@@ -72,7 +72,7 @@ static void chunks_never_written_have_the_fill_value(void **state)
 
 static void stored_bytes_without_decoding(void **state)
 {
-    struct pr_reader_opts opts = {.skip_decode = true};
+    struct pr_read_opts opts = {.skip_decode = true};
     struct place p;
     struct reading x;
 

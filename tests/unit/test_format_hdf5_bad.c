@@ -82,7 +82,7 @@ static void cut_and_changed_files(void **state)
 
 static void checksums_of_chunks(void **state)
 {
-    struct pr_reader_opts skip = {.skip_checksum = true};
+    struct pr_read_opts skip = {.skip_checksum = true};
     struct place p;
     struct reading x, y;
     size_t len, end;

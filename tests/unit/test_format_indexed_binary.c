@@ -330,6 +330,43 @@ static void many_samples_open_at_once(void **state)
     place_done(&p);
 }
 
+/* Going on at random in one file must not read a page of index for each
+ * sample for ever. */
+static void random_reads_load_the_index_in_the_end(void **state)
+{
+    enum { SAMPLES = 20000, READS = 3000 };
+    struct pr_file_spec spec = {.shape = {1, {16}},
+                                .dtype = PR_U8,
+                                .samples = SAMPLES,
+                                .key = 7,
+                                .dataset_count = 1};
+    struct pr_writer *w;
+    struct place p;
+    struct reading x;
+    uint64_t bytes, before;
+    uint8_t want[16];
+
+    (void)state;
+    place_init(&p, "pread");
+    assert_int_equal(pr_writer_new(format_of(names[0]), p.st, &w, NULL), PR_OK);
+    assert_int_equal(pr_writer_write(w, &spec, "f", &bytes, NULL), PR_OK);
+    pr_writer_free(w);
+    assert_int_equal(reading_init(&x, &p, names[0], NULL), PR_OK);
+    assert_int_equal(reading_open(&x, "f"), PR_OK);
+    before = pr_storage_read_bytes(p.st);
+    for (uint64_t i = 0; i < READS; i++) {
+        uint64_t at = i * 7919 % SAMPLES;
+
+        assert_int_equal(reading_read(&x, at), PR_OK);
+        pr_content_fill(&spec, at, 0, want, sizeof want);
+        assert_memory_equal(x.s.data, want, sizeof want);
+    }
+    assert_true(pr_storage_read_bytes(p.st) - before <
+                2 * 8 * SAMPLES + READS * 16 + 200 * 4096);
+    reading_done(&x);
+    place_done(&p);
+}
+
 static void small_buffers_are_refused(void **state)
 {
     struct pr_file_spec spec = {.shape = {.ndim = 1, .dim = {2000000}},
@@ -524,6 +561,7 @@ int main(void)
         cmocka_unit_test(broken_samples),
         cmocka_unit_test(broken_indexes),
         cmocka_unit_test(many_samples_open_at_once),
+        cmocka_unit_test(random_reads_load_the_index_in_the_end),
         cmocka_unit_test(small_buffers_are_refused),
         cmocka_unit_test(need_grows),
         cmocka_unit_test(reading_allocates_nothing),

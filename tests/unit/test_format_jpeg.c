@@ -260,7 +260,7 @@ static void damage_does_no_harm(void **state)
 
 static void stored_bytes_are_the_file(void **state)
 {
-    struct pr_reader_opts opts = {.skip_decode = true};
+    struct pr_read_opts opts = {.skip_decode = true};
     struct place place;
     struct reading x;
 

@@ -167,7 +167,7 @@ static void samples_come_from_any_layout(void **state)
         place_init(&p, engines[e]);
         for (unsigned k = 0; k < 8 * sizeof layouts / sizeof *layouts; k++) {
             const struct layout *l = &layouts[k / 8];
-            struct pr_reader_opts opts = {.samples = l->samples};
+            struct pr_read_opts opts = {.samples = l->samples};
             uint64_t n = l->samples ? l->samples : 1;
             struct reading x;
             uint8_t *file;
@@ -193,7 +193,7 @@ static void samples_come_from_any_layout(void **state)
 static void raw_samples_are_not_decoded(void **state)
 {
     const struct layout *l = &layouts[0];
-    struct pr_reader_opts opts = {.samples = 3, .skip_decode = true};
+    struct pr_read_opts opts = {.samples = 3, .skip_decode = true};
     struct place p;
     struct reading x;
     uint8_t *file;
@@ -240,7 +240,7 @@ static void bad_files_are_refused(void **state)
     (void)state;
     place_init(&p, "memory");
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pr_reader_opts opts = {.samples = rows[i].samples};
+        struct pr_read_opts opts = {.samples = rows[i].samples};
         uint8_t file[256] = {0};
         size_t len = head_of(rows[i].dict, file);
         struct reading x;
@@ -325,7 +325,7 @@ static void what_is_written_is_read(void **state)
         place_init(&p, engines[e]);
         for (unsigned k = 0; k < sizeof specs / sizeof *specs; k++) {
             const struct pr_file_spec *spec = &specs[k];
-            struct pr_reader_opts opts = {.samples = spec->samples};
+            struct pr_read_opts opts = {.samples = spec->samples};
 
             assert_int_equal(format_of("npy")->check(spec, NULL), PR_OK);
             write_file(&p, "npy", spec, "f");
@@ -349,7 +349,7 @@ static void labels_alone_are_int64(void **state)
                                       .key = 1,
                                       .classes = 10,
                                       .labels_alone = true};
-    struct pr_reader_opts opts = {.samples = 300};
+    struct pr_read_opts opts = {.samples = 300};
     struct place p;
     struct reading x;
 
@@ -435,7 +435,7 @@ static void dlios_files_are_read(void **state)
     (void)state;
     place_init(&p, "pread");
     for (size_t i = 0; i < 2 && find_dlio(rows[i].file, path); i++) {
-        struct pr_reader_opts opts = {.samples = rows[i].samples};
+        struct pr_read_opts opts = {.samples = rows[i].samples};
         uint64_t n = rows[i].samples, count = rows[i].side * rows[i].side;
         uint8_t *file;
         struct reading x;
@@ -468,7 +468,7 @@ static struct place tortured;
 
 static int write_and_read(void)
 {
-    struct pr_reader_opts opts = {.samples = 7};
+    struct pr_read_opts opts = {.samples = 7};
     struct reading x;
     int rc = try_write(&tortured, "npy", &specs[1], "f", NULL);
 

@@ -255,6 +255,69 @@ static void heads_are_numpys(void **state)
     }
 }
 
+/* The same answer as without memory, whatever came before. */
+static void a_head_seen_before_is_understood(void **state)
+{
+    static const struct {
+        const char *dict;
+        bool is_same, is_bad;
+    } rows[] = {
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", 0, 0},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", 1, 0},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 5), }", 0, 0},
+        {"{'descr': '<f4', 'fortran_order': True, 'shape': (3, 5), }", 0, 0},
+        {"{'descr': '<f4', 'fortran_order': Trui, 'shape': (3, 5), }", 0, 1},
+        {"{'descr': '<f4', 'fortran_order': Trui, 'shape': (3, 5), }", 0, 1},
+        {"{'descr': '<f4', 'fortran_order': True, 'shape': (3, 5), }", 0, 0},
+        {"{'descr': '<f4', 'fortran_order': True, 'shape': (3, 5), }", 1, 0},
+        {"{'descr': '<f4', 'fortran_order': True, 'shape': (3, 5), }  ", 0, 0},
+    };
+    struct pr_npy_last last = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint8_t head[256];
+        size_t len = head_of(rows[i].dict, 1, head);
+        struct pr_err err = {0};
+        struct pr_npy a;
+        int rc = pr_npy_parse(&nobody, 0, head, len, &a, &err);
+
+        assert_int_equal(rc, rows[i].is_bad ? PR_E_FORMAT : PR_OK);
+        assert_int_equal(pr_npy_learn(&last, &nobody, 0, head, len, &err), rc);
+        assert_int_equal(last.is_same, rows[i].is_same);
+        if (rc)
+            continue;
+        assert_int_equal(last.npy.fortran, a.fortran);
+        assert_int_equal(last.npy.shape.dim[1], a.shape.dim[1]);
+        assert_int_equal(last.npy.head_bytes, a.head_bytes);
+        assert_int_equal(last.npy.data_bytes, a.data_bytes);
+    }
+}
+
+/* Too long to be kept: no memory is written that is not there. */
+static void long_heads_are_parsed_each_time(void **state)
+{
+    static const char dict[] =
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }";
+    uint8_t head[2 * PR_NPY_KEPT];
+    struct pr_npy_last last = {0};
+    size_t n = head_of(dict, 1, head);
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        size_t len = i % 2 ? PR_NPY_KEPT + 1 : PR_NPY_KEPT;
+
+        memset(head + n, ' ', sizeof head - n);
+        head[8] = (uint8_t)(len - 10);
+        head[9] = (uint8_t)((len - 10) >> 8);
+        assert_int_equal(pr_npy_learn(&last, &nobody, 0, head, len, NULL),
+                         PR_OK);
+        assert_false(last.is_same);
+        assert_int_equal(last.npy.head_bytes, len);
+        assert_int_equal(last.npy.count, 12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +325,8 @@ int main(void)
         cmocka_unit_test(bad_heads_are_refused),
         cmocka_unit_test(bad_starts_are_refused),
         cmocka_unit_test(heads_are_numpys),
+        cmocka_unit_test(a_head_seen_before_is_understood),
+        cmocka_unit_test(long_heads_are_parsed_each_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ static void writes_what_numpy_writes(void **state)
 
 static void reads_what_numpy_writes(void **state)
 {
-    struct pr_reader_opts opts = {.samples = 1};
+    struct pr_read_opts opts = {.samples = 1};
     struct place p;
     struct reading x;
 
@@ -55,7 +55,7 @@ static void reads_what_numpy_deflates(void **state)
 {
     static const int16_t want[2][6] = {{0, 6, 2, 8, 4, 10},
                                        {1, 7, 3, 9, 5, 11}};
-    struct pr_reader_opts opts = {.samples = 2};
+    struct pr_read_opts opts = {.samples = 2};
     struct place p;
     struct reading x;
 
@@ -85,8 +85,8 @@ static void reads_what_numpy_deflates(void **state)
 static void read_all(struct place *p, const struct pr_file_spec *spec,
                      bool skip_checksum)
 {
-    struct pr_reader_opts opts = {.samples = spec->samples,
-                                  .skip_checksum = skip_checksum};
+    struct pr_read_opts opts = {.samples = spec->samples,
+                                .skip_checksum = skip_checksum};
     struct reading x;
 
     assert_int_equal(reading_init(&x, p, "npz", &opts), PR_OK);
@@ -158,7 +158,7 @@ static void one_writer_and_one_reader_do_all(void **state)
 static void raw_samples_are_not_decoded(void **state)
 {
     struct pr_file_spec spec = specs[4];
-    struct pr_reader_opts opts = {.samples = 20, .skip_decode = true};
+    struct pr_read_opts opts = {.samples = 20, .skip_decode = true};
     struct reading x;
     struct place p;
     uint8_t *file;
@@ -237,7 +237,7 @@ static void dlios_files_are_read(void **state)
     (void)state;
     place_init(&p, "pread");
     for (size_t i = 0; i < 4 && find_dlio(rows[i].file, path); i++) {
-        struct pr_reader_opts opts = {.samples = rows[i].samples};
+        struct pr_read_opts opts = {.samples = rows[i].samples};
         char *real = realpath(path, NULL);
         size_t el = pr_dtype_bytes(rows[i].dtype), len;
         uint8_t *file;
@@ -265,13 +265,85 @@ static void dlios_files_are_read(void **state)
     place_done(&p);
 }
 
+/* Files with the same heads follow each other as a rule, and are recalled: of
+ * those between, what is wrong is wrong, and the next is right again. */
+static void nothing_wrong_hides_behind_the_file_before(void **state)
+{
+    static const struct {
+        int at; /* byte to change in what numpy wrote; -1: none */
+        int rc;
+        bool has_label;
+    } rows[] = {
+        {-1, PR_OK, true},
+        {X_DATA, PR_E_FORMAT, false},
+        {-1, PR_OK, true},
+        {DIR_AT - 1, PR_E_FORMAT, false},  /* the label */
+        {X_DATA - 90, PR_E_FORMAT, false}, /* in the head of x */
+        {-1, PR_OK, true},
+        {Y_AT + 55 + 40, PR_OK, false}, /* y's head is none any more */
+        {-1, PR_OK, true},
+    };
+    struct pr_read_opts opts = {.samples = 1};
+    struct reading x;
+    struct place p;
+
+    (void)state;
+    place_init(&p, "memory");
+    assert_int_equal(reading_init(&x, &p, "npz", &opts), PR_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint8_t file[NUMPY_LEN];
+        int rc;
+
+        memcpy(file, by_numpy, NUMPY_LEN);
+        if (rows[i].at >= 0)
+            file[rows[i].at] ^= 0x40;
+        put_file(&p, "f", file, NUMPY_LEN);
+        rc = reading_open(&x, "f");
+        if (!rc)
+            rc = reading_read(&x, 0);
+        if (rc != rows[i].rc)
+            fail_msg("row %zu: %d, %s", i, rc, x.err.msg);
+        if (rc)
+            continue;
+        assert_int_equal(x.s.size, 6);
+        assert_memory_equal(x.s.data, "\0\1\2\3\4\5", 6);
+        assert_int_equal(x.s.has_label, rows[i].has_label);
+    }
+    reading_done(&x);
+    place_done(&p);
+}
+
+/* Samples of another shape, then the first one again. */
+static void shapes_may_change_from_file_to_file(void **state)
+{
+    struct pr_file_spec a = {.shape = {2, {4, 6}}, .samples = 1, .key = 1},
+                        b = {.shape = {2, {6, 4}}, .samples = 1, .key = 2};
+    struct pr_read_opts opts = {.samples = 1};
+    struct reading x;
+    struct place p;
+
+    (void)state;
+    place_init(&p, "memory");
+    write_file(&p, "npz", &a, "a");
+    write_file(&p, "npz", &b, "b");
+    assert_int_equal(reading_init(&x, &p, "npz", &opts), PR_OK);
+    for (int i = 0; i < 12; i++) {
+        bool is_a = i * i % 3 == 0;
+
+        assert_int_equal(reading_open(&x, is_a ? "a" : "b"), PR_OK);
+        check_written(&x, is_a ? &a : &b, 0);
+    }
+    reading_done(&x);
+    place_done(&p);
+}
+
 static struct place tortured;
 static enum pr_compression tortured_how;
 
 static int write_and_read(void)
 {
     struct pr_file_spec spec = specs[4];
-    struct pr_reader_opts opts = {.samples = spec.samples};
+    struct pr_read_opts opts = {.samples = spec.samples};
     struct pr_err err;
     struct reading x;
     int rc;
@@ -316,6 +388,8 @@ int main(void)
         cmocka_unit_test(a_stopped_writer_leaves_nothing),
         cmocka_unit_test(dlios_files_are_read),
         cmocka_unit_test(no_memory_is_an_error),
+        cmocka_unit_test(nothing_wrong_hides_behind_the_file_before),
+        cmocka_unit_test(shapes_may_change_from_file_to_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void broken_archives_are_refused(void **state)
          "dd894754 instead of dd894755"},
         {AT_DIR_Y, 16, 1, "\x01", "the checksum is wrong"},
     };
-    struct pr_reader_opts opts = {.samples = 1};
+    struct pr_read_opts opts = {.samples = 1};
     struct place p;
 
     (void)state;
@@ -110,7 +110,7 @@ static void wrong_data_is_never_given(void **state)
     (void)state;
     place_init(&p, "memory");
     for (size_t f = 0; f < 2; f++) {
-        struct pr_reader_opts opts = {.samples = files[f].samples};
+        struct pr_read_opts opts = {.samples = files[f].samples};
         struct reading good, x;
 
         put_file(&p, "good", files[f].data, files[f].len);
@@ -149,7 +149,7 @@ static void wrong_data_is_never_given(void **state)
 
 static void cut_archives_are_refused(void **state)
 {
-    struct pr_reader_opts opts = {.samples = 1, .skip_checksum = true};
+    struct pr_read_opts opts = {.samples = 1, .skip_checksum = true};
     struct pr_err err;
     struct place p;
 
@@ -165,7 +165,7 @@ static void cut_archives_are_refused(void **state)
 /* Not asked for, a checksum does not matter. */
 static void checksums_can_be_skipped(void **state)
 {
-    struct pr_reader_opts opts = {.samples = 1, .skip_checksum = true};
+    struct pr_read_opts opts = {.samples = 1, .skip_checksum = true};
     uint8_t file[NUMPY_LEN];
     struct pr_err err;
     struct place p;
@@ -190,7 +190,7 @@ static void odd_labels_are_no_labels(void **state)
         {55 + 22, "f"}, /* <f8 */
         {55 + 61, "2"}, /* (2,) */
     };
-    struct pr_reader_opts opts = {.samples = 1, .skip_checksum = true};
+    struct pr_read_opts opts = {.samples = 1, .skip_checksum = true};
     struct place p;
 
     (void)state;
@@ -294,7 +294,7 @@ static void the_right_member_is_taken(void **state)
     (void)state;
     place_init(&p, "pread");
     for (unsigned count = 3; count <= 4; count++) {
-        struct pr_reader_opts opts = {.samples = count};
+        struct pr_read_opts opts = {.samples = count};
         size_t len = make_archive(parts, count, 0, 0, file);
         struct reading x;
 
@@ -327,7 +327,7 @@ static void small_members_of_large_files_are_read(void **state)
                 {"y.npy", labels, sizeof labels - 1, k & 1, 0},
                 {"x.npy", three, sizeof three - 1, k & 2, 0},
             };
-            struct pr_reader_opts opts = {.samples = 3};
+            struct pr_read_opts opts = {.samples = 3};
             size_t len = make_archive(parts, 3, 0, 0, file);
             struct reading x;
             struct place p;
@@ -361,7 +361,7 @@ static void a_member_within_another_is_refused(void **state)
         {"x.npy", outer, HEAD + INNER, false, 0},
         {"y.npy", NULL, HEAD + 1, false, 0},
     };
-    struct pr_reader_opts opts = {.skip_checksum = true};
+    struct pr_read_opts opts = {.skip_checksum = true};
     uint8_t inner[512], file[2048];
     struct pr_err err;
     struct place p;
@@ -380,7 +380,7 @@ static void a_member_within_another_is_refused(void **state)
 /* What follows a deflated stream, or lacks, or is too far away. */
 static void deflated_members_end_where_they_should(void **state)
 {
-    struct pr_reader_opts opts = {.samples = 3, .skip_checksum = true};
+    struct pr_read_opts opts = {.samples = 3, .skip_checksum = true};
     struct part part = {"x.npy", three, sizeof three - 1, true, 20};
     uint8_t file[2048];
     struct pr_err err;
@@ -415,7 +415,7 @@ static void labels_of_the_other_byte_order_are_turned(void **state)
         {"label.npy", swapped, sizeof swapped - 1, false, 0},
     };
     static const int64_t want[] = {0x102, -2, 7};
-    struct pr_reader_opts opts = {.samples = 3};
+    struct pr_read_opts opts = {.samples = 3};
     uint8_t file[2048];
     struct reading x;
     struct place p;
@@ -437,7 +437,7 @@ static void labels_of_the_other_byte_order_are_turned(void **state)
 /* Sizes in the local header may be missing, with flag 8. */
 static void data_descriptors_do_not_matter(void **state)
 {
-    struct pr_reader_opts opts = {.samples = 1};
+    struct pr_read_opts opts = {.samples = 1};
     uint8_t file[NUMPY_LEN];
     struct pr_err err;
     struct place p;
@@ -472,7 +472,7 @@ static void large_files_are_checked_on_the_way(void **state)
     (void)state;
     for (int e = 0; e < ENGINES; e++) {
         struct pr_file_spec spec = specs[4];
-        struct pr_reader_opts opts = {.samples = 20};
+        struct pr_read_opts opts = {.samples = 20};
         struct reading x;
         struct pr_err err;
 
@@ -498,7 +498,7 @@ static void large_files_are_checked_on_the_way(void **state)
 
 static void a_large_sample_is_checked(void **state)
 {
-    struct pr_reader_opts opts = {.samples = 1};
+    struct pr_read_opts opts = {.samples = 1};
     struct pr_err err;
     struct place p;
 
@@ -532,7 +532,7 @@ static void alternating_samples_are_checked(void **state)
         x[i] = (uint8_t)((i - 128) % N * 80 + (i - 128) / N % 79);
     for (int k = 0; k < 2 * ENGINES; k++) {
         const struct part part = {"x.npy", x, BYTES, k % 2, 0};
-        struct pr_reader_opts opts = {.samples = N};
+        struct pr_read_opts opts = {.samples = N};
         size_t len = make_archive(&part, 1, 0, 0, file);
         struct reading r;
         struct pr_err err;
@@ -572,7 +572,7 @@ static void a_failed_read_can_be_repeated(void **state)
     static const char *const faults[] = {"eio:read:4", "eio:read:5",
                                          "eio:read:6", "eio:read:9"};
     struct pr_file_spec spec = specs[4];
-    struct pr_reader_opts opts = {.samples = 20};
+    struct pr_read_opts opts = {.samples = 20};
     struct place p;
 
     (void)state;
@@ -688,7 +688,7 @@ static void zip64_is_read(void **state)
         {DIR_AT + 51 + 4, 2, "a member lies beyond the directory"},
         {DIR_AT + 51 + 31, 0xff, "a member lies beyond the directory"},
     };
-    struct pr_reader_opts opts = {.samples = 1};
+    struct pr_read_opts opts = {.samples = 1};
     struct place p;
 
     (void)state;

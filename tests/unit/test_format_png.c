@@ -17,7 +17,7 @@ static struct pr_file_spec spec_of(enum pr_dtype type, uint64_t height,
 }
 
 static int open_and_read(struct place *p, struct reading *x, const void *file,
-                         size_t len, const struct pr_reader_opts *opts)
+                         size_t len, const struct pr_read_opts *opts)
 {
     int rc;
 
@@ -195,7 +195,7 @@ static void every_cut_is_noticed(void **state)
 /* Damage that checksums do not show: errors or pixels, never more. */
 static void damage_does_no_harm(void **state)
 {
-    struct pr_reader_opts opts = {.skip_checksum = true};
+    struct pr_read_opts opts = {.skip_checksum = true};
     struct place place;
     int read = 0;
 
@@ -337,7 +337,7 @@ static void chunks_are_where_they_should_be(void **state)
 
 static void checksums_are_skipped_on_demand(void **state)
 {
-    struct pr_reader_opts opts = {.skip_checksum = true};
+    struct pr_read_opts opts = {.skip_checksum = true};
     uint8_t file[sizeof rgb];
     struct place place;
     struct reading x;
@@ -363,7 +363,7 @@ static void checksums_are_skipped_on_demand(void **state)
 
 static void stored_bytes_are_the_file(void **state)
 {
-    struct pr_reader_opts opts = {.skip_decode = true};
+    struct pr_read_opts opts = {.skip_decode = true};
     struct place place;
     struct reading x;
 

@@ -60,7 +60,7 @@ static void same_as_dlio(void **state)
 
 static void nothing_is_opened(void **state)
 {
-    struct pr_reader_opts opts = {.samples = 5};
+    struct pr_read_opts opts = {.samples = 5};
     struct place p;
     struct reading x;
 

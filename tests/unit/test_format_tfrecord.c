@@ -52,7 +52,7 @@ static void reads_what_tensorflow_compresses(void **state)
     place_init(&p, "memory");
     for (size_t i = 0; i < 2; i++)
         for (uint64_t told = 0; told < 3; told += 2) {
-            struct pr_reader_opts opts = {.samples = told};
+            struct pr_read_opts opts = {.samples = told};
 
             put_file(&p, "f", rows[i].data, rows[i].len);
             assert_int_equal(reading_init(&x, &p, "tfrecord", &opts), PR_OK);
@@ -193,7 +193,7 @@ static void index_has_the_size_we_said(void **state)
 static void round_trip(const char *engine, const struct pr_file_spec *spec,
                        uint64_t told)
 {
-    struct pr_reader_opts opts = {.samples = told};
+    struct pr_read_opts opts = {.samples = told};
     struct place p;
     struct reading x;
 
@@ -277,7 +277,7 @@ static void records_of_many_sizes(void **state)
     }
     for (int e = 0; e < ENGINES; e++)
         for (uint64_t told = 0; told <= N; told += N) {
-            struct pr_reader_opts opts = {.samples = told};
+            struct pr_read_opts opts = {.samples = told};
             struct place p;
             struct reading x;
 
@@ -376,7 +376,7 @@ static void large_lists_of_numbers(void **state)
     place_init(&p, "pread");
     put_file(&p, "f", b->data, b->len);
     for (int told = 0; told < 2; told++) {
-        struct pr_reader_opts opts = {.samples = told ? 3 : 0};
+        struct pr_read_opts opts = {.samples = told ? 3 : 0};
 
         assert_int_equal(reading_init(&x, &p, "tfrecord", &opts), PR_OK);
         assert_int_equal(reading_open(&x, "f"), PR_OK);

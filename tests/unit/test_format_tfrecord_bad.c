@@ -34,7 +34,7 @@ static void every_cut_is_seen(void **state)
     place_init(&p, "memory");
     for (size_t n = 0; n < sizeof by_tensorflow - 1; n++) {
         uint64_t whole = n == 0 ? 0 : n == 53 ? 1 : n == 101 ? 2 : 99;
-        struct pr_reader_opts three = {.samples = 3};
+        struct pr_read_opts three = {.samples = 3};
         struct reading x;
         int rc = read_all(&p, NULL, by_tensorflow, n, &x);
 
@@ -109,7 +109,7 @@ static void broken_files(void **state)
     place_init(&p, "memory");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t n = strlen(rows[i].payload);
-        struct pr_reader_opts opts = {.skip_decode = rows[i].raw};
+        struct pr_read_opts opts = {.skip_decode = rows[i].raw};
         struct reading x;
         int rc;
 
@@ -136,7 +136,7 @@ static void broken_files(void **state)
 static void checksums_can_be_skipped(void **state)
 {
     uint8_t data[sizeof by_tensorflow - 1];
-    struct pr_reader_opts skip = {.skip_checksum = true};
+    struct pr_read_opts skip = {.skip_checksum = true};
     struct place p;
     struct reading x;
 
@@ -195,7 +195,7 @@ static void large_records_are_watched(void **state)
 static void count_of_samples_is_trusted(void **state)
 {
     struct place p;
-    struct pr_reader_opts opts = {.samples = 2};
+    struct pr_read_opts opts = {.samples = 2};
     struct reading x;
 
     (void)state;

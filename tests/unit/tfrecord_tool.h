@@ -130,7 +130,7 @@ static const char by_tensorflow_zlib[] =
     "\x88\x6a\x16\x73\xfd\xbd\xd8\xa7\0\x8e\xbd\x22\xbd";
 
 /* Opens and reads everything; the first error, or PR_OK. */
-static inline int read_all(struct place *p, const struct pr_reader_opts *opts,
+static inline int read_all(struct place *p, const struct pr_read_opts *opts,
                            const void *data, size_t len, struct reading *x)
 {
     int rc;
