@@ -1,6 +1,7 @@
 /* `prony help`: the overview, pages, and searching among the parameters. */
 #include "base/nearest.h"
 #include "cli/docs.h"
+#include "conf/alias.h"
 #include "conf/regex.h"
 
 #include <stdlib.h>
@@ -48,6 +49,17 @@ static int matches(const struct cli *c, enum arg_id id, const char *text,
     return rc;
 }
 
+/* Whether a name of the parameter, today's or an older one, matches. */
+static int named_like(const struct cli *c, const char *name, struct pr_err *err)
+{
+    int rc = matches(c, A_PARAMS, name, err);
+    char old[160];
+
+    for (size_t i = 0; !rc && pr_alias_of(name, i, old); i++)
+        rc = matches(c, A_PARAMS, old, err);
+    return rc;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const struct param *)a)->name,
@@ -62,7 +74,7 @@ static int search(struct cli *c, struct param **ret, size_t *ret_count,
     size_t count = 0, cap = 0;
 
     for (size_t i = 0; param_at(i, &p); i++) {
-        int named = matches(c, A_PARAMS, p.name, err);
+        int named = named_like(c, p.name, err);
         int described = matches(c, A_TEXT, p.opt->help, err);
 
         if (named < 0 || described < 0)

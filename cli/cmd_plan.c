@@ -51,7 +51,7 @@ static int list_one(void *ctx, const char *name, const char *path)
     if (pr_file_read(path, 1 << 20, a, &text, &len, NULL) || text[0] != '#')
         text = "# ";
     text += strspn(text, "# ");
-    pr_buf_printf(out, "  %-16s ", name);
+    pr_buf_printf(out, "  %-24s ", name);
     pr_screen_clean(out, text, strcspn(text, "\n"));
     pr_buf_char(out, '\n');
     return PR_OK;

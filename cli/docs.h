@@ -23,7 +23,8 @@ struct param {
 
 /* Parameters in the order of the tables; false when i is too large. */
 bool param_at(size_t i, struct param *ret);
-/* By full name; also one below a prefix, as runtime.env.PATH. */
+/* By full name, today's or an older one; also one below a prefix, as
+ * runtime.env.PATH. */
 bool param_find(const char *name, struct param *ret);
 const struct pr_opt_section *section_find(const char *name);
 
@@ -36,6 +37,9 @@ void param_json(const struct param *p, struct pr_jb *jb);
 void json_limit(struct pr_jb *jb, const char *key, double f);
 void section_page(const struct pr_opt_section *s, struct pr_buf *out);
 
+/* The older names of a parameter or section, "a, b"; nothing when it has
+ * none. notes: each with what is to be known of it. */
+void param_older(const char *name, bool notes, struct pr_buf *out);
 /* A value one could give, quoted for a shell. */
 void param_example(const struct param *p, struct pr_buf *out);
 /* The default for a reader: "(empty)", "16", "computed: $(…)$". */

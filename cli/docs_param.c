@@ -1,5 +1,6 @@
 /* Parameters: finding rows, and showing them to a reader. */
 #include "cli/docs.h"
+#include "conf/alias.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,9 +35,13 @@ bool param_at(size_t i, struct param *ret)
 bool param_find(const char *name, struct param *ret)
 {
     const struct pr_opt_section *section;
-    const struct pr_opt *o = pr_opt_find(name, &section);
+    struct pr_alias_found found;
+    const struct pr_opt *o;
     struct param p;
 
+    if (pr_alias_find(name, strlen(name), &found))
+        name = found.name;
+    o = pr_opt_find(name, &section);
     if (o) {
         fill(ret, section, o);
         return true;
@@ -50,13 +55,42 @@ bool param_find(const char *name, struct param *ret)
     return false;
 }
 
+/* Today's name of a section. */
+static const char *section_name(const char *name)
+{
+    const struct pr_alias *a;
+
+    for (size_t i = 0; (a = pr_alias_at(i)); i++)
+        if (a->form == PR_ALIAS_SECTION && strcmp(a->old, name) == 0)
+            return a->now;
+    return name;
+}
+
 const struct pr_opt_section *section_find(const char *name)
 {
     const struct pr_opt_section *const *s = pr_opt_sections();
 
+    name = section_name(name);
     while (*s && strcmp((*s)->name, name) != 0)
         s++;
     return *s;
+}
+
+void param_older(const char *name, bool notes, struct pr_buf *out)
+{
+    const struct pr_alias *a;
+    bool first = true;
+
+    for (size_t i = 0; (a = pr_alias_at(i)); i++) {
+        size_t n = strlen(a->note);
+
+        if (a->form == PR_ALIAS_TOP || strcmp(a->now, name) != 0)
+            continue;
+        pr_buf_printf(out, "%s%s", first ? "" : ", ", a->old);
+        if (notes && n)
+            pr_buf_printf(out, " (%.*s)", (int)n - 1, a->note);
+        first = false;
+    }
 }
 
 void param_default(const struct param *p, struct pr_buf *out)
@@ -90,7 +124,9 @@ static void facts(const struct param *p, struct pr_buf *out)
     PR_AUTO_BUF struct pr_buf def = PR_BUF_INIT(1 << 16);
     PR_AUTO_BUF struct pr_buf range = PR_BUF_INIT(256);
     PR_AUTO_BUF struct pr_buf choices = PR_BUF_INIT(4096);
+    PR_AUTO_BUF struct pr_buf older = PR_BUF_INIT(4096);
 
+    param_older(p->name, true, &older);
     param_default(p, &def);
     param_range(p, &range);
     if (p->opt->choices)
@@ -102,7 +138,9 @@ static void facts(const struct param *p, struct pr_buf *out)
     fact(out, "unit", p->opt->unit);
     fact(out, "since", p->opt->since);
     fact(out, "environment", p->env);
-    if (!pr_buf_ok(&def) || !pr_buf_ok(&range) || !pr_buf_ok(&choices))
+    fact(out, "older names", older.data);
+    if (!pr_buf_ok(&def) || !pr_buf_ok(&range) || !pr_buf_ok(&choices) ||
+        !pr_buf_ok(&older))
         out->failed = true;
 }
 
@@ -116,6 +154,23 @@ void param_page(const struct param *p, struct pr_buf *out)
     facts(p, out);
 }
 
+/* The help, and the older names as a sentence. */
+static void put_help(const struct param *p, struct pr_buf *out)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
+    size_t len;
+
+    pr_buf_printf(&text, "%s Older names: ", p->opt->help);
+    len = text.len;
+    param_older(p->name, false, &text);
+    pr_buf_char(&text, '.');
+    if (!pr_buf_ok(&text))
+        out->failed = true;
+    else
+        text_wrap(out, text.len > len + 1 ? text.data : p->opt->help,
+                  TAB_COLUMNS, TAB_COLUMNS);
+}
+
 /* As DLBS prints it: a reader's script may look for "name = ". */
 void param_entry(const struct param *p, struct pr_buf *out)
 {
@@ -123,7 +178,7 @@ void param_entry(const struct param *p, struct pr_buf *out)
 
     pr_buf_printf(out, "%s = %s\n", p->title,
                   *p->opt->def ? p->opt->def : "\"\"");
-    text_wrap(&text, p->opt->help, TAB_COLUMNS, TAB_COLUMNS);
+    put_help(p, &text);
     if (!pr_buf_ok(&text)) {
         out->failed = true;
         return;
@@ -139,9 +194,14 @@ void param_entry(const struct param *p, struct pr_buf *out)
 
 void section_page(const struct pr_opt_section *s, struct pr_buf *out)
 {
+    PR_AUTO_BUF struct pr_buf older = PR_BUF_INIT(4096);
     struct param p;
 
-    pr_buf_printf(out, "%s: %s\n\n", s->name, s->desc);
+    pr_buf_printf(out, "%s: %s\n", s->name, s->desc);
+    param_older(s->name, false, &older);
+    if (older.len)
+        pr_buf_printf(out, "older names: %s\n", older.data);
+    pr_buf_char(out, '\n');
     for (size_t i = 0; param_at(i, &p); i++) {
         char text[512];
         size_t col = strlen(p.title) + 2;

@@ -2,6 +2,7 @@
 #include "cli/docs.h"
 
 #include "base/units.h"
+#include "conf/alias.h"
 
 #include <string.h>
 
@@ -36,6 +37,23 @@ static void put_choices(struct pr_jb *jb, const char *choices)
     pr_jb_end(jb);
 }
 
+static void put_older(struct pr_jb *jb, const char *name)
+{
+    const struct pr_alias *a;
+    bool any = false;
+
+    for (size_t i = 0; (a = pr_alias_at(i)); i++) {
+        if (a->form == PR_ALIAS_TOP || strcmp(a->now, name) != 0)
+            continue;
+        if (!any)
+            pr_jb_arr(jb, "older_names");
+        any = true;
+        pr_jb_str(jb, NULL, a->old);
+    }
+    if (any)
+        pr_jb_end(jb);
+}
+
 void param_json(const struct param *p, struct pr_jb *jb)
 {
     PR_AUTO_BUF struct pr_buf example = PR_BUF_INIT(4096);
@@ -64,6 +82,7 @@ void param_json(const struct param *p, struct pr_jb *jb)
     pr_jb_str(jb, "since", o->since);
     pr_jb_str(jb, "help", o->help);
     pr_jb_str(jb, "env", *p->env ? p->env : NULL);
+    put_older(jb, p->name);
     pr_jb_str(jb, "example", example.data);
     pr_jb_end(jb);
 }
@@ -105,6 +124,20 @@ static const char *example_text(const char *name)
         {"runtime.visible_gpus", "0"},
         {"runtime.python", "/usr/bin/python3"},
         {"null.sleep", "0.1"},
+        {"reader.data_loader", "pytorch"},
+        {"dataset.record_dims", "'[256, 256]'"},
+        {"dataset.record_element_type", "float32"},
+        {"dataset.compression", "zip"},
+        {"train.computation_time", "0.323"},
+        {"evaluation.eval_time", "0.5"},
+        {"reader.preprocess_time", "0.01"},
+        {"reader.transformed_record_dims", "'[224, 224]'"},
+        {"reader.transformed_record_element_type", "float32"},
+        {"profiling.iostat_devices", "'[sda, nvme0n1]'"},
+        {"output.folder", "/tmp/results"},
+        {"output.log_file", "run.log"},
+        {"reader.data_loader_classname", "None"},
+        {"reader.reader_classname", "None"},
         {"sys.plan_builder.var_order", "'[exp.model, exp.gpus]'"},
     };
 

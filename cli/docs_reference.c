@@ -60,6 +60,20 @@ static void put_param(struct pr_buf *out, const struct param *p)
     fact(out, "environment", p->env, true);
     fact(out, "since", p->opt->since, false);
     text_clear(&text, out);
+    param_older(p->name, true, &text);
+    fact(out, "older names", text.data, false);
+    text_clear(&text, out);
+}
+
+static void put_section(struct pr_buf *out, const struct pr_opt_section *s)
+{
+    PR_AUTO_BUF struct pr_buf older = PR_BUF_INIT(4096);
+
+    pr_buf_printf(out, "\n## %s: %s\n", s->name, s->desc);
+    param_older(s->name, true, &older);
+    if (older.len)
+        pr_buf_printf(out, "\nOlder names of the section: %s.\n", older.data);
+    text_clear(&older, out);
 }
 
 static void parameters(struct pr_buf *out)
@@ -73,8 +87,7 @@ static void parameters(struct pr_buf *out)
          "`prony plan … --explain NAME` tells who set one.");
     for (size_t i = 0; param_at(i, &p); i++) {
         if (p.section != section)
-            pr_buf_printf(out, "\n## %s: %s\n", p.section->name,
-                          p.section->desc);
+            put_section(out, p.section);
         section = p.section;
         put_param(out, &p);
     }

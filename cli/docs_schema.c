@@ -3,6 +3,7 @@
  * entry of $defs; forms, sections and lists of variables refer to it.
  */
 #include "cli/docs.h"
+#include "conf/alias.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -102,10 +103,13 @@ static void kinds(struct pr_jb *jb, const struct pr_opt *o)
         text_like(jb, "^[0-9._]+([eE][-+]?[0-9]+)? *(s|ms|us|m|min|h|d)?$");
         break;
     case PR_OPT_STR:
-        if (o->choices)
-            choices(jb, o->choices);
-        else
+        if (!o->choices)
             one_of_types(jb, "string|number|boolean|null|array");
+        else
+            choices(jb, o->choices);
+        if (o->choices && strstr(o->choices, "off|") &&
+            strstr(o->choices, "|on"))
+            one_of_types(jb, "boolean"); /* what YAML makes of off and on */
         break;
     case PR_OPT_WORDS:
         one_of_types(jb, "string|array|number|boolean");
@@ -160,6 +164,32 @@ static void prefix_patterns(struct pr_jb *jb, const struct pr_opt_section *only)
     pr_jb_end(jb);
 }
 
+/* Older names: all of them in full, or those of one section without it. */
+static void older_names(struct pr_jb *jb, const struct pr_opt_section *only)
+{
+    const struct pr_alias *a;
+    size_t n = only ? strlen(only->name) : 0;
+
+    for (size_t i = 0; (a = pr_alias_at(i)); i++) {
+        struct param p;
+        bool below = only && strncmp(a->old, only->name, n) == 0 &&
+                     a->old[n] == '.' && !strchr(a->old + n + 1, '.');
+
+        if ((a->form != PR_ALIAS_NAME && a->form != PR_ALIAS_PREFETCH) ||
+            (only && !below) || !param_find(a->now, &p))
+            continue;
+        pr_jb_obj(jb, only ? a->old + n + 1 : a->old);
+        pr_jb_str(jb, "description", a->now);
+        pr_jb_bool(jb, "deprecated", true);
+        pr_jb_arr(jb, "anyOf");
+        ref(jb, NULL, a->now);
+        if (a->form == PR_ALIAS_PREFETCH)
+            one_of_types(jb, "boolean");
+        pr_jb_end(jb);
+        pr_jb_end(jb);
+    }
+}
+
 /* "section.exp": names below it, and no others. */
 static void define_section(struct pr_jb *jb, const struct pr_opt_section *s)
 {
@@ -179,6 +209,7 @@ static void define_section(struct pr_jb *jb, const struct pr_opt_section *s)
         else
             ref(jb, p.opt->name, p.name);
     }
+    older_names(jb, s);
     pr_jb_end(jb);
     prefix_patterns(jb, s);
     pr_jb_bool(jb, "additionalProperties", false);
@@ -203,10 +234,26 @@ static void nested_section(struct pr_jb *jb, const struct pr_opt_section *s)
     pr_jb_end(jb);
 }
 
+/* Keys of the maps that parameters take, as items of anyOf. */
+static void map_keys(struct pr_jb *jb)
+{
+    struct param p;
+
+    for (size_t i = 0; param_at(i, &p); i++) {
+        char pattern[160];
+
+        if (p.opt->kind != PR_OPT_ANY || p.opt->flags & PR_OPT_PREFIX)
+            continue;
+        snprintf(pattern, sizeof pattern, "^%s\\..", p.name);
+        text_like(jb, pattern);
+    }
+}
+
 /* Names of ours are known ones; all others are the user's. */
 static void define_name(struct pr_jb *jb)
 {
     PR_AUTO_BUF struct pr_buf owned = PR_BUF_INIT(1024);
+    const struct pr_alias *a;
     struct param p;
 
     owned_pattern(&owned);
@@ -223,8 +270,12 @@ static void define_name(struct pr_jb *jb)
     pr_jb_arr(jb, "enum");
     for (size_t i = 0; param_at(i, &p); i++)
         pr_jb_str(jb, NULL, p.name);
+    for (size_t i = 0; (a = pr_alias_at(i)); i++)
+        if (a->form == PR_ALIAS_NAME || a->form == PR_ALIAS_PREFETCH)
+            pr_jb_str(jb, NULL, a->old);
     pr_jb_end(jb);
     pr_jb_end(jb);
+    map_keys(jb);
     for (size_t i = 0; param_at(i, &p); i++) {
         char pattern[160];
         if (!(p.opt->flags & PR_OPT_PREFIX))
@@ -257,6 +308,7 @@ static void define_params(struct pr_jb *jb, const char *key, bool nested)
         else if (nested)
             prefix_map(jb, &p, p.name);
     }
+    older_names(jb, NULL);
     pr_jb_end(jb);
     prefix_patterns(jb, NULL);
     ref(jb, "propertyNames", "name");

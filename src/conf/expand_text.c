@@ -9,6 +9,7 @@
  */
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "conf/alias.h"
 #include "conf/expand_impl.h"
 #include "conf/expr.h"
 #include "conf/share.h"
@@ -72,7 +73,7 @@ static int undefined(const struct pr_expander *x, const char *name,
 static int put_name(struct pr_expander *x, struct pr_slot *s, const char *text,
                     size_t len, struct pr_buf *out, struct pr_err *err)
 {
-    uint32_t name = pr_names_find(x->names, text, len);
+    uint32_t name = pr_alias_number(x->names, text, len);
     const char *env, *key;
     int rc;
 

@@ -294,16 +294,36 @@ static int cast_bool(const struct pr_opt *opt, const struct pr_value *in,
     return PR_OK;
 }
 
+/* YAML reads off and on as truth values, and DLIO's first documentation has
+ * True and False: among words that have off and on they mean those. */
+static const char *truth_word(const struct pr_opt *opt,
+                              const struct pr_value *in)
+{
+    bool b = in->kind == PR_BOOL && in->b;
+    const char *word;
+
+    if (!opt->choices ||
+        (in->kind != PR_BOOL &&
+         (in->kind != PR_STR || chosen(opt->choices, in->s, in->len) ||
+          !bool_word(in->s, &b))))
+        return NULL;
+    word = b ? "on" : "off";
+    return chosen(opt->choices, word, strlen(word)) ? word : NULL;
+}
+
 static int cast_str(const struct pr_opt *opt, const struct pr_value *in,
                     struct pr_arena *a, struct pr_value *ret,
                     struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
+    const char *word = truth_word(opt, in);
     struct pr_value v = *in;
 
     if (in->kind == PR_MAP)
         return unwanted(opt, in, err);
-    if (in->kind == PR_NULL) /* `null` may be meant as the word */
+    if (word)
+        v = pr_str(word);
+    else if (in->kind == PR_NULL) /* `null` may be meant as the word */
         v = pr_str(opt->choices && chosen(opt->choices, "null", 4) ? "null"
                                                                    : "");
     else if (in->kind != PR_STR) {

@@ -36,7 +36,9 @@ struct pr_setting {
     struct pr_value value;
     struct pr_origin origin;
     const struct pr_setting *under; /* what it replaced, or NULL */
-    uint64_t hash;                  /* of the name and the value as written */
+    const char *below; /* the key of a map that the value is for, or NULL */
+    const char *spelt; /* the older name it was given by, or NULL */
+    uint64_t hash;     /* of the name and the value as written */
 };
 
 struct pr_params {

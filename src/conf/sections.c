@@ -41,6 +41,60 @@ static const struct pr_opt dataset_hdf5_opts[] = {
 };
 #undef OWNER
 
+#define OWNER pr_reader_opts
+static const struct pr_opt reader_opts[] = {
+#include "conf/reader.def"
+};
+#undef OWNER
+
+#define OWNER pr_train_opts
+static const struct pr_opt train_opts[] = {
+#include "conf/train.def"
+};
+#undef OWNER
+
+#define OWNER pr_evaluation_opts
+static const struct pr_opt evaluation_opts[] = {
+#include "conf/evaluation.def"
+};
+#undef OWNER
+
+#define OWNER pr_workflow_opts
+static const struct pr_opt workflow_opts[] = {
+#include "conf/workflow.def"
+};
+#undef OWNER
+
+#define OWNER pr_output_metric_opts
+static const struct pr_opt output_metric_opts[] = {
+#include "conf/output.metric.def"
+};
+#undef OWNER
+
+#define OWNER pr_output_opts
+static const struct pr_opt output_opts[] = {
+#include "conf/output.def"
+};
+#undef OWNER
+
+#define OWNER pr_metric_opts
+static const struct pr_opt metric_opts[] = {
+#include "conf/metric.def"
+};
+#undef OWNER
+
+#define OWNER pr_profiling_opts
+static const struct pr_opt profiling_opts[] = {
+#include "conf/profiling.def"
+};
+#undef OWNER
+
+#define OWNER pr_emulate_opts
+static const struct pr_opt emulate_opts[] = {
+#include "conf/emulate.def"
+};
+#undef OWNER
+
 #define OWNER pr_plan_builder_opts
 static const struct pr_opt plan_builder_opts[] = {
 #include "conf/sys.plan_builder.def"
@@ -65,16 +119,44 @@ SECTION(pr_dataset_section, "dataset", "the files of a data set", dataset_opts,
         struct pr_dataset_opts);
 SECTION(pr_dataset_hdf5_section, "dataset.hdf5", "what only HDF5 files have",
         dataset_hdf5_opts, struct pr_dataset_hdf5_opts);
+SECTION(pr_reader_section, "reader", "how training reads its data set",
+        reader_opts, struct pr_reader_opts);
+SECTION(pr_train_section, "train", "the training that is emulated", train_opts,
+        struct pr_train_opts);
+SECTION(pr_evaluation_section, "evaluation",
+        "looking at held-out data between epochs", evaluation_opts,
+        struct pr_evaluation_opts);
+SECTION(pr_workflow_section, "workflow",
+        "which parts of an emulated training are done", workflow_opts,
+        struct pr_workflow_opts);
+SECTION(pr_output_metric_section, "output.metric",
+        "steps that the measures leave out", output_metric_opts,
+        struct pr_output_metric_opts);
+SECTION(pr_output_section, "output", "where DLIO's result files go",
+        output_opts, struct pr_output_opts);
+SECTION(pr_metric_section, "metric", "what a run should reach", metric_opts,
+        struct pr_metric_opts);
+SECTION(pr_profiling_section, "profiling",
+        "what is watched while training is emulated", profiling_opts,
+        struct pr_profiling_opts);
+SECTION(pr_emulate_section, "emulate", "how training is emulated", emulate_opts,
+        struct pr_emulate_opts);
 SECTION(pr_plan_builder_section, "sys.plan_builder", "how the plan is built",
         plan_builder_opts, struct pr_plan_builder_opts);
 
 const struct pr_opt_section *const *pr_opt_sections(void)
 {
     static const struct pr_opt_section *const sections[] = {
-        &pr_exp_section,     &pr_runtime_section,      &pr_null_section,
-        &pr_storage_section, &pr_dataset_hdf5_section, /* before the one it
-                                                          begins like */
-        &pr_dataset_section, &pr_plan_builder_section, NULL,
+        &pr_exp_section,          &pr_runtime_section,
+        &pr_null_section,         &pr_storage_section,
+        &pr_dataset_hdf5_section, /* before the one it
+                                     begins like */
+        &pr_dataset_section,      &pr_reader_section,
+        &pr_train_section,        &pr_evaluation_section,
+        &pr_workflow_section,     &pr_output_metric_section,
+        &pr_output_section,       &pr_metric_section,
+        &pr_profiling_section,    &pr_emulate_section,
+        &pr_plan_builder_section, NULL,
     };
     return sections;
 }

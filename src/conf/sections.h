@@ -23,6 +23,33 @@ struct pr_dataset_opts {
 struct pr_dataset_hdf5_opts {
 #include "conf/dataset.hdf5.def"
 };
+struct pr_reader_opts {
+#include "conf/reader.def"
+};
+struct pr_train_opts {
+#include "conf/train.def"
+};
+struct pr_evaluation_opts {
+#include "conf/evaluation.def"
+};
+struct pr_workflow_opts {
+#include "conf/workflow.def"
+};
+struct pr_output_metric_opts {
+#include "conf/output.metric.def"
+};
+struct pr_output_opts {
+#include "conf/output.def"
+};
+struct pr_metric_opts {
+#include "conf/metric.def"
+};
+struct pr_profiling_opts {
+#include "conf/profiling.def"
+};
+struct pr_emulate_opts {
+#include "conf/emulate.def"
+};
 struct pr_plan_builder_opts {
 #include "conf/sys.plan_builder.def"
 };
@@ -34,6 +61,15 @@ extern const struct pr_opt_section pr_null_section;
 extern const struct pr_opt_section pr_storage_section;
 extern const struct pr_opt_section pr_dataset_section;
 extern const struct pr_opt_section pr_dataset_hdf5_section;
+extern const struct pr_opt_section pr_reader_section;
+extern const struct pr_opt_section pr_train_section;
+extern const struct pr_opt_section pr_evaluation_section;
+extern const struct pr_opt_section pr_workflow_section;
+extern const struct pr_opt_section pr_output_metric_section;
+extern const struct pr_opt_section pr_output_section;
+extern const struct pr_opt_section pr_metric_section;
+extern const struct pr_opt_section pr_profiling_section;
+extern const struct pr_opt_section pr_emulate_section;
 extern const struct pr_opt_section pr_plan_builder_section;
 
 #endif

@@ -1,6 +1,7 @@
 /* What the command line says of parameters: -P, -V, -E, --set-file, hydra. */
 #include "base/file.h"
 #include "base/json.h"
+#include "conf/alias.h"
 #include "conf/literal.h"
 #include "conf/override.h"
 #include "plan/spec.h"
@@ -64,12 +65,22 @@ static int read_json(struct pr_plan *p, const char *text, size_t len,
     return pr_json_read(&in, p->scope.arena, ret, NULL, err);
 }
 
+/* Whether text stays text depends on the parameter. NULL: out of memory. */
+static const char *todays_name(struct pr_plan *p, const char *name, size_t len)
+{
+    struct pr_alias_found found;
+
+    if (pr_alias_find(name, len, &found) && found.row && !found.below)
+        return pr_arena_str(p->scope.arena, found.name);
+    return pr_arena_copy(p->scope.arena, name, len);
+}
+
 /* A value that is not JSON is taken as text; a warning when it looks like a
  * slip. */
 static int read_value(struct pr_plan *p, const struct assignment *as,
                       struct pr_value *ret, struct pr_err *err)
 {
-    const char *name = pr_arena_copy(p->scope.arena, as->name, as->name_len);
+    const char *name = todays_name(p, as->name, as->name_len);
     struct pr_err slip;
     int rc = name ? pr_literal_read(name, as->value, as->value_len,
                                     p->scope.arena, ret, &slip, err)
@@ -106,7 +117,9 @@ static int push_param(struct pr_plan *p, enum pr_override_op op,
     struct pr_origin at = {PR_FROM_COMMAND_LINE, origin, 0, 0};
     int rc = pr_fragment_param(&p->scope, &p->cli, name, len, value, &at, err);
 
-    return rc ? rc : push_op(p, op, err);
+    if (rc || p->cli.params.count == p->cli_op_count)
+        return rc; /* or an older name's value said nothing */
+    return push_op(p, op, err);
 }
 
 int pr_plan_param(struct pr_plan *p, const char *assignment, struct pr_err *err)
@@ -167,10 +180,18 @@ int pr_plan_param_file(struct pr_plan *p, const char *assignment,
                       err);
 }
 
+/* ++workload.framework=pytorch means the key of a DLIO file; the word alone
+ * may be anybody's. */
+static bool in_workload(const char *arg)
+{
+    return strncmp(arg + strspn(arg, "+~"), "workload.", 9) == 0;
+}
+
 int pr_plan_override(struct pr_plan *p, const char *arg, struct pr_err *err)
 {
     struct pr_override o;
     int rc = pr_override_read(arg, p->scope.arena, &o, err);
+    const struct pr_alias *top;
     const char *origin;
 
     if (rc)
@@ -178,6 +199,10 @@ int pr_plan_override(struct pr_plan *p, const char *arg, struct pr_err *err)
     origin = pr_arena_str(p->scope.arena, arg);
     if (!origin)
         return pr_fail_nomem(err);
+    top = in_workload(arg) && o.value.kind != PR_MAP ? pr_alias_top(o.name)
+                                                     : NULL;
+    if (top)
+        o.name = top->now;
     return push_param(p, o.op, o.name, strlen(o.name), &o.value, origin, err);
 }
 

@@ -3,8 +3,11 @@
  * namespaces belong to the user. What a peer's file sets counts as known: its
  * users add names freely.
  */
+#include "base/nearest.h"
+#include "conf/alias.h"
 #include "plan/spec.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Whether a peer's file sets the name. */
@@ -49,6 +52,45 @@ static int warn_of(struct pr_plan *p, const char *name, const char *where,
     return PR_OK;
 }
 
+/* Whether what stands before the first dot is, but for a slip, the section,
+ * which has the rest as a name; then that name is in out. */
+static bool slipped(const struct pr_opt_section *section, const char *name,
+                    char out[static 160])
+{
+    const char *dot = strchr(name, '.');
+    struct pr_nearest near;
+    char typed[64];
+
+    if (!dot || (size_t)(dot - name) >= sizeof typed)
+        return false;
+    memcpy(typed, name, (size_t)(dot - name));
+    typed[dot - name] = '\0';
+    pr_nearest_init(&near, typed);
+    pr_nearest_offer(&near, section->name);
+    return near.best && near.distance <= 2 &&
+           snprintf(out, 160, "%s%s", section->name, dot) < 160 &&
+           pr_opt_find(out, NULL);
+}
+
+/* Other sections are the user's, so a slip in ours cannot be refused. */
+static int check_foreign(struct pr_plan *p, const char *name,
+                         const struct pr_origin *origin, struct pr_err *err)
+{
+    const struct pr_opt_section *const *s = pr_opt_sections();
+    char meant[160], remedy[192], where[256];
+
+    while (*s && !slipped(*s, name, meant))
+        s++;
+    if (!*s)
+        return PR_OK;
+    snprintf(remedy, sizeof remedy, "did you mean '%s'?", meant);
+    if (!pr_warn(&p->scope.warnings, pr_origin_text(origin, where), remedy,
+                 "'%s' is not a parameter of Prony's; it is passed on as it is",
+                 name))
+        return pr_fail_nomem(err);
+    return PR_OK;
+}
+
 static int check_name(struct pr_plan *p, const char *name,
                       const struct pr_origin *origin, bool peer,
                       struct pr_err *err)
@@ -57,8 +99,10 @@ static int check_name(struct pr_plan *p, const char *name,
     const char *near;
     char where[256];
 
-    if (pr_opt_find(name, &section) || !section)
+    if (pr_opt_find(name, &section))
         return PR_OK;
+    if (!section)
+        return check_foreign(p, name, origin, err);
     pr_origin_text(origin, where);
     near = pr_opt_nearest(section, name);
     if (peer)
@@ -90,8 +134,12 @@ static int check_condition(struct pr_plan *p, const struct pr_extension *e,
     const char *name;
     int rc = PR_OK;
 
-    for (size_t i = 0; !rc && (name = pr_query_name(e->when, i)); i++)
-        rc = check_name(p, name, &e->origin, false, err);
+    for (size_t i = 0; !rc && (name = pr_query_name(e->when, i)); i++) {
+        struct pr_alias_found found;
+        bool ours = pr_alias_find(name, strlen(name), &found);
+
+        rc = check_name(p, ours ? found.name : name, &e->origin, false, err);
+    }
     return rc;
 }
 
@@ -137,4 +185,49 @@ int pr_plan_check_names(struct pr_plan *p, struct pr_err *err)
     if (!rc)
         rc = check_fragment(p, &p->cli_vars, err);
     return rc;
+}
+
+/* What each of them names, and what serves instead. */
+static const struct {
+    const char *name, *value; /* value NULL: any but empty */
+    const char *hint;
+} plugins[] = {
+    {"reader.data_loader", "custom",
+     "reader.data_loader=pytorch or tensorflow behaves like those loaders"},
+    {"reader.data_loader_classname", NULL,
+     "reader.data_loader=pytorch or tensorflow behaves like those loaders"},
+    {"reader.reader_classname", NULL,
+     "readers are native; dataset.format says which one is used"},
+    {"checkpoint.checkpoint_mechanism_classname", NULL,
+     "leave it out: checkpoints are written natively"},
+};
+
+static bool names_class(const struct pr_setting *set, const char *value)
+{
+    const struct pr_value *v = &set->value;
+
+    if (set->origin.kind == PR_FROM_DEFAULT || v->kind != PR_STR ||
+        set->dynamic || strcmp(v->s, "None") == 0)
+        return false;
+    return value ? strcmp(v->s, value) == 0 : v->len > 0;
+}
+
+int pr_plan_check_plugins(const struct pr_plan *p, const struct pr_group *g,
+                          struct pr_err *err)
+{
+    for (size_t i = 0; i < sizeof plugins / sizeof *plugins; i++) {
+        const char *name = plugins[i].name;
+        uint32_t id = pr_names_find(p->scope.names, name, strlen(name));
+        const struct pr_setting *set =
+            id == PR_NO_NAME ? NULL : pr_params_get(&g->params, id);
+        char where[256];
+
+        if (!set || !names_class(set, plugins[i].value))
+            continue;
+        pr_fail(err, PR_E_CONF, pr_origin_text(&set->origin, where),
+                "'%s' asks for Python code ('%s'), which Prony does not run",
+                name, set->value.s);
+        return pr_hint(err, "%s", plugins[i].hint);
+    }
+    return PR_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/nearest.h"
+#include "conf/alias.h"
 #include "plan/spec.h"
 
 #include <stdio.h>
@@ -73,12 +74,19 @@ int pr_plan_explain(struct pr_plan *p, const char *name, struct pr_buf *out,
                     struct pr_err *err)
 {
     uint32_t id = pr_names_find(p->scope.names, name, strlen(name));
+    struct pr_alias_found found;
     uint64_t last = 0;
     struct pr_walk *w;
     struct pr_experiment e;
     uint64_t seen = 0;
     int rc;
 
+    /* An older name, or a key of a map. */
+    if (pr_alias_find(name, strlen(name), &found) &&
+        (found.row || found.below)) {
+        id = pr_names_find(p->scope.names, found.name, strlen(found.name));
+        name = found.name;
+    }
     if (id == PR_NO_NAME)
         return unknown(p, name, err);
     w = pr_walk_new(p);

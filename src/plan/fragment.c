@@ -1,25 +1,96 @@
-/* Building fragments. */
+/* Building fragments. Older names end here. */
 #include "plan/fragment.h"
 
+#include "conf/alias.h"
+
 #include <string.h>
+
+/* A setting under today's name. *ret is NULL when an older name's value says
+ * nothing. */
+static int make_setting(struct pr_scope *s, const char *name, size_t len,
+                        const struct pr_value *value,
+                        const struct pr_origin *origin, struct pr_setting **ret,
+                        struct pr_err *err)
+{
+    struct pr_alias_found found;
+    struct pr_setting *set;
+    struct pr_value v;
+
+    *ret = NULL;
+    if (!pr_alias_find(name, len, &found)) {
+        *ret = pr_setting_new(s->arena, s->names, name, len, value, origin);
+        return *ret ? PR_OK : pr_fail_nomem(err);
+    }
+    if (!pr_alias_value(found.row, value, &v))
+        return PR_OK;
+    set = pr_setting_new(s->arena, s->names, found.name, strlen(found.name), &v,
+                         origin);
+    if (!set)
+        return pr_fail_nomem(err);
+    if (found.below && !(set->below = pr_arena_str(s->arena, found.below)))
+        return pr_fail_nomem(err);
+    if (found.row && !(set->spelt = pr_arena_copy(s->arena, name, len)))
+        return pr_fail_nomem(err);
+    *ret = set;
+    return PR_OK;
+}
+
+static int push_setting(struct pr_scope *s, struct pr_settings *list,
+                        struct pr_setting *set, struct pr_err *err)
+{
+    struct pr_setting **items = pr_arena_grow(
+        s->arena, list->items, list->count, &list->cap, sizeof *items);
+
+    if (!items)
+        return pr_fail_nomem(err);
+    list->items = items;
+    items[list->count++] = set;
+    return PR_OK;
+}
 
 static int add_setting(struct pr_scope *s, struct pr_settings *list,
                        const char *name, size_t len,
                        const struct pr_value *value,
                        const struct pr_origin *origin, struct pr_err *err)
 {
-    struct pr_setting *set =
-        pr_setting_new(s->arena, s->names, name, len, value, origin);
-    struct pr_setting **items;
+    struct pr_setting *set;
+    int rc = make_setting(s, name, len, value, origin, &set, err);
 
-    if (!set)
-        return pr_fail_nomem(err);
-    items = pr_arena_grow(s->arena, list->items, list->count, &list->cap,
-                          sizeof *items);
-    if (!items)
-        return pr_fail_nomem(err);
-    list->items = items;
-    items[list->count++] = set;
+    return rc || !set ? rc : push_setting(s, list, set, err);
+}
+
+static bool same_place(const struct pr_setting *a, const struct pr_setting *b)
+{
+    return a->name == b->name && !a->below == !b->below &&
+           (!a->below || strcmp(a->below, b->below) == 0);
+}
+
+/* In one file, today's name is stronger than an older one wherever they stand:
+ * so it is in DLIO, which knows today's only. *ret_keep: set is to be added. */
+static int settle_twice(struct pr_scope *s, const struct pr_fragment *f,
+                        const struct pr_setting *set, bool *ret_keep,
+                        struct pr_err *err)
+{
+    for (size_t i = 0; i < f->params.count; i++) {
+        const struct pr_setting *old = f->params.items[i];
+        const struct pr_setting *weak = old->spelt ? old : set;
+        char where[256];
+
+        if (!same_place(old, set) || (!old->spelt && !set->spelt))
+            continue;
+        if (!old->spelt)
+            *ret_keep = false;
+        if (pr_equal(&old->value, &set->value))
+            continue;
+        if (!pr_warn(&s->warnings, pr_origin_text(&weak->origin, where),
+                     "keep one of the two",
+                     "'%s' is not used: '%s' is set as well, to another value",
+                     weak->spelt,
+                     weak == set || !set->spelt
+                         ? pr_names_text(s->names, set->name)
+                         : set->spelt))
+            return pr_fail_nomem(err);
+    }
     return PR_OK;
 }
 
@@ -28,7 +99,15 @@ int pr_fragment_param(struct pr_scope *s, struct pr_fragment *f,
                       const struct pr_value *value,
                       const struct pr_origin *origin, struct pr_err *err)
 {
-    return add_setting(s, &f->params, name, len, value, origin, err);
+    struct pr_setting *set;
+    bool keep = true;
+    int rc = make_setting(s, name, len, value, origin, &set, err);
+
+    if (rc || !set)
+        return rc;
+    if (f->file && *f->file)
+        rc = settle_twice(s, f, set, &keep, err);
+    return rc || !keep ? rc : push_setting(s, &f->params, set, err);
 }
 
 static struct pr_variable *variable(struct pr_scope *s, struct pr_fragment *f,
@@ -47,13 +126,41 @@ static struct pr_variable *variable(struct pr_scope *s, struct pr_fragment *f,
     return &vars[f->var_count++];
 }
 
+/* In a sweep what says nothing stands for the default. */
+static int add_value(struct pr_scope *s, struct pr_settings *list,
+                     const char *name, size_t len, const struct pr_value *value,
+                     const struct pr_origin *origin, struct pr_err *err)
+{
+    size_t before = list->count;
+    int rc = add_setting(s, list, name, len, value, origin, err);
+    struct pr_alias_found found;
+    struct pr_value v;
+
+    if (rc || list->count != before || !pr_alias_find(name, len, &found))
+        return rc;
+    v = pr_opt_default(pr_opt_find(found.name, NULL));
+    return add_setting(s, list, name, len, &v, origin, err);
+}
+
+/* Keys of one map are variables of their own. */
+static uint32_t variable_name(struct pr_scope *s, const char *name, size_t len)
+{
+    struct pr_alias_found found;
+
+    if (!pr_alias_find(name, len, &found))
+        return pr_names_add(s->names, name, len);
+    if (found.below)
+        found.name[strlen(found.name)] = '.';
+    return pr_names_add(s->names, found.name, strlen(found.name));
+}
+
 int pr_fragment_variable(struct pr_scope *s, struct pr_fragment *f,
                          const char *name, size_t len,
                          const struct pr_value *value,
                          const struct pr_origin *origin, struct pr_err *err)
 {
     const struct pr_value *values = value;
-    uint32_t id = pr_names_add(s->names, name, len);
+    uint32_t id = variable_name(s, name, len);
     uint32_t count = 1;
     struct pr_variable *var;
 
@@ -71,7 +178,7 @@ int pr_fragment_variable(struct pr_scope *s, struct pr_fragment *f,
             at.line = values[i].line;
             at.col = values[i].col;
         }
-        rc = add_setting(s, &var->values, name, len, &values[i], &at, err);
+        rc = add_value(s, &var->values, name, len, &values[i], &at, err);
         if (rc)
             return rc;
     }

@@ -36,6 +36,7 @@ struct pr_fragment {
     const char *name; /* of the group of experiments; NULL: none */
     const char *file; /* "" for the command line */
     bool peer; /* a foreign file: unknown names are warned of, not refused */
+    bool dlio; /* a DLIO file */
     struct pr_settings params;
     struct pr_variable *vars;
     size_t var_count, var_cap;

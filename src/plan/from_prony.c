@@ -13,6 +13,7 @@
 #include "plan/source.h"
 
 #include "base/nearest.h"
+#include "conf/alias.h"
 
 #include <string.h>
 
@@ -32,8 +33,12 @@ static struct pr_origin place(const struct reader *r, enum pr_origin_kind kind,
 /* A parameter whose value may itself be a map. */
 static bool takes_map(const char *name)
 {
-    const struct pr_opt *opt = pr_opt_find(name, NULL);
+    struct pr_alias_found found;
+    const struct pr_opt *opt;
 
+    if (!pr_alias_find(name, strlen(name), &found))
+        return false;
+    opt = found.below ? NULL : pr_opt_find(found.name, NULL);
     return opt && opt->kind == PR_OPT_ANY && !(opt->flags & PR_OPT_PREFIX);
 }
 

@@ -234,6 +234,17 @@ static void put_vars(struct pr_buf *out, const struct pr_plan *p,
     }
 }
 
+static void put_name(struct pr_buf *out, const char *name, const char *below)
+{
+    PR_AUTO_BUF struct pr_buf full = PR_BUF_INIT(4096);
+
+    pr_buf_printf(&full, below ? "%s.%s" : "%s", name, below);
+    if (pr_buf_ok(&full))
+        pr_json_string(out, full.data, full.len);
+    else
+        out->failed = true;
+}
+
 static void put_list(struct pr_buf *out, const struct pr_plan *p,
                      const struct pr_settings *list)
 {
@@ -241,7 +252,7 @@ static void put_list(struct pr_buf *out, const struct pr_plan *p,
     for (size_t i = 0; i < list->count; i++) {
         const char *name = pr_names_text(p->scope.names, list->items[i]->name);
         pr_buf_str(out, i ? ", " : "");
-        pr_json_string(out, name, strlen(name));
+        put_name(out, name, list->items[i]->below);
         pr_buf_str(out, ": ");
         pr_json_write(out, &list->items[i]->value);
     }

@@ -57,7 +57,9 @@ static bool like_dlbs(const struct pr_value *root)
  * nothing. */
 static bool is_section(const char *key)
 {
-    static const char *const shared[] = {"dataset", "storage"};
+    static const char *const shared[] = {"dataset", "storage",    "reader",
+                                         "train",   "evaluation", "workflow",
+                                         "output",  "metric",     "profiling"};
     const struct pr_opt_section *const *s = pr_opt_sections();
     size_t n = strlen(key);
 
@@ -83,8 +85,9 @@ static bool has_own_names(const struct pr_value *root)
 
 static bool like_dlio(const struct pr_value *root)
 {
-    static const char *const keys[] = {"dataset",     "reader",     "workflow",
-                                       "data_loader", "checkpoint", NULL};
+    static const char *const keys[] = {
+        "dataset",     "reader",     "workflow", "data_loader",
+        "data_reader", "checkpoint", NULL};
     const struct pr_value *tree = pr_get(root, "workload");
 
     return (has_map(root, keys) || (tree && has_map(tree, keys))) &&

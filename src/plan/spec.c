@@ -5,13 +5,16 @@
 #include "plan/spec.h"
 
 #include "base/mem.h"
+#include "conf/alias.h"
 #include "conf/literal.h"
 #include "conf/override.h"
+#include "plan/below.h"
 #include "plan/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct pr_plan *pr_plan_new(const struct pr_plan_opts *opts)
 {
@@ -107,6 +110,11 @@ static int lay(struct pr_plan *p, struct pr_params *params,
     if (!pr_params_reserve(params, p->scope.arena,
                            pr_names_count(p->scope.names)))
         return pr_fail_nomem(err);
+    if (set->below)
+        set = pr_below_lay(p->scope.arena, p->scope.names,
+                           params->slot[set->name], set, false);
+    if (!set)
+        return pr_fail_nomem(err);
     if (params->slot[set->name]) {
         copy = PR_ARENA_NEW(p->scope.arena, struct pr_setting);
         if (!copy)
@@ -182,39 +190,95 @@ static bool is_reserved(const char *env)
     return false;
 }
 
-static int lay_env(struct pr_plan *p, struct pr_params *params, uint32_t name,
-                   struct pr_err *err)
+/* Sets a parameter by the variable of one of its names. */
+static int lay_env_name(struct pr_plan *p, struct pr_params *params,
+                        const char *text, const char *written,
+                        struct pr_err *err)
 {
-    const char *text = pr_names_text(p->scope.names, name), *value;
     struct pr_origin at = {PR_FROM_ENVIRONMENT, NULL, 0, 0};
+    struct pr_alias_found found = {.row = NULL};
     struct pr_setting *set;
+    const char *value;
     struct pr_value v;
     char env[160];
     int rc;
 
-    if (!pr_opt_env_name(text, env) || is_reserved(env) ||
+    if (!pr_opt_env_name(written, env) || is_reserved(env) ||
         !(value = getenv(env)))
         return PR_OK;
     rc = pr_literal_read(text, value, strlen(value), p->scope.arena, &v, NULL,
                          err);
     if (rc)
         return rc;
+    (void)pr_alias_find(written, strlen(written), &found);
+    if (!pr_alias_value(found.row, &v, &v))
+        return PR_OK;
     at.name = pr_arena_str(p->scope.arena, env);
     set = pr_setting_new(p->scope.arena, p->scope.names, text, strlen(text), &v,
                          &at);
     return set && at.name ? lay(p, params, set, err) : pr_fail_nomem(err);
 }
 
+/* By its older names, and those of their sections; then by today's. */
+static int lay_env(struct pr_plan *p, struct pr_params *params, uint32_t name,
+                   struct pr_err *err)
+{
+    const char *text = pr_names_text(p->scope.names, name);
+    char old[160], older[160];
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && pr_alias_of(text, i, old); i++) {
+        for (size_t j = 0; !rc && pr_alias_of(old, j, older); j++)
+            rc = lay_env_name(p, params, text, older, err);
+        if (!rc)
+            rc = lay_env_name(p, params, text, old, err);
+    }
+    return rc ? rc : lay_env_name(p, params, text, text, err);
+}
+
+/* Most environments set nothing: then no name need be tried. */
+static bool environment_sets(void)
+{
+    for (char **e = environ; e && *e; e++)
+        if (strncmp(*e, "PRONY_", 6) == 0) {
+            char name[160];
+            size_t n = strcspn(*e, "=");
+
+            if (n >= sizeof name)
+                return true;
+            memcpy(name, *e, n);
+            name[n] = '\0';
+            if (!is_reserved(name))
+                return true;
+        }
+    return false;
+}
+
 /* The environment can set what is a parameter already, by table or source. */
 static int lay_environment(struct pr_plan *p, struct pr_params *params,
                            struct pr_err *err)
 {
-    uint32_t count = params->count;
+    uint32_t count = environment_sets() ? params->count : 0;
     int rc = PR_OK;
 
     for (uint32_t i = 0; i < count && !rc; i++)
         rc = lay_env(p, params, params->order[i], err);
     return rc;
+}
+
+/* Takes a key out of a map. */
+static int lay_without(struct pr_plan *p, struct pr_params *params,
+                       const struct pr_setting *set, struct pr_err *err)
+{
+    const struct pr_setting *present = pr_params_get(params, set->name);
+    const struct pr_setting *left;
+
+    if (!present)
+        return PR_OK;
+    left = pr_below_lay(p->scope.arena, p->scope.names, present, set, true);
+    if (!left)
+        return pr_fail_nomem(err);
+    return left == present ? PR_OK : lay(p, params, left, err);
 }
 
 static int lay_cli(struct pr_plan *p, struct pr_params *params,
@@ -224,10 +288,12 @@ static int lay_cli(struct pr_plan *p, struct pr_params *params,
 
     for (size_t i = 0; i < p->cli.params.count && !rc; i++) {
         const struct pr_setting *set = p->cli.params.items[i];
-        if (p->cli_ops[i] == PR_OVERRIDE_DELETE)
-            pr_params_unset(params, set->name);
-        else
+        if (p->cli_ops[i] != PR_OVERRIDE_DELETE)
             rc = lay(p, params, set, err);
+        else if (set->below)
+            rc = lay_without(p, params, set, err);
+        else
+            pr_params_unset(params, set->name);
     }
     return rc;
 }
@@ -282,7 +348,7 @@ static void order_vars(struct pr_plan *p, struct pr_group *g)
         const struct pr_value *item = &set->value.items[i];
         for (size_t j = placed; item->kind == PR_STR && j < g->var_count; j++) {
             struct pr_variable var = g->vars[j];
-            if (strcmp(pr_names_text(p->scope.names, var.name), item->s) != 0)
+            if (pr_alias_number(p->scope.names, item->s, item->len) != var.name)
                 continue;
             memmove(&g->vars[placed + 1], &g->vars[placed],
                     (j - placed) * sizeof var);
@@ -326,6 +392,26 @@ static int merge_sweep(struct pr_plan *p, struct pr_group *g,
     return rc;
 }
 
+/* In DLIO's first documentation total_training_steps counts the whole run, so
+ * with its names it does, unless somebody says otherwise. */
+static int lay_old_style(struct pr_plan *p, struct pr_params *params,
+                         const struct pr_fragment *target, struct pr_err *err)
+{
+    static const char name[] = "train.total_training_steps_of";
+    const struct pr_setting *old = pr_plan_old_style(p, target);
+    struct pr_value v = pr_str("run");
+    struct pr_origin at;
+    struct pr_setting *set;
+
+    if (!old)
+        return PR_OK;
+    at = old->origin;
+    at.kind = PR_FROM_TARGET;
+    set = pr_setting_new(p->scope.arena, p->scope.names, name, sizeof name - 1,
+                         &v, &at);
+    return set ? lay(p, params, set, err) : pr_fail_nomem(err);
+}
+
 /* Weakest first: CLI.md, "Setting parameters". */
 static int build_group(struct pr_plan *p, const struct pr_fragment *target,
                        struct pr_group *g, struct pr_err *err)
@@ -337,6 +423,8 @@ static int build_group(struct pr_plan *p, const struct pr_fragment *target,
         rc = lay_defaults(p, &g->params, err);
     if (!rc && g->name)
         rc = lay_group_name(p, g, err);
+    if (!rc && target)
+        rc = lay_old_style(p, &g->params, target, err);
     if (!rc && target)
         rc = lay_all(p, &g->params, &target->params, err);
     for (size_t i = 0; i < p->config_count && !rc; i++)
@@ -416,6 +504,8 @@ int pr_plan_build(struct pr_plan *p, struct pr_err *err)
     for (size_t i = 0; i < p->group_count && !rc; i++) {
         rc = build_group(p, p->target_count ? &p->targets[i] : NULL,
                          &p->groups[i], err);
+        if (!rc)
+            rc = pr_plan_check_plugins(p, &p->groups[i], err);
         if (!rc && i == 0) /* -V is the same for all groups */
             rc = warn_beaten(p, &p->groups[i], err);
     }
@@ -441,12 +531,18 @@ static bool is_nth(uint32_t name, uint8_t *seen, size_t *i)
     return (*i)-- == 0;
 }
 
+/* The parameter that a variable changes, which it may be only a key of. */
+static uint32_t shown_name(const struct pr_variable *v)
+{
+    return v->values.count ? v->values.items[0]->name : v->name;
+}
+
 static uint32_t nth_varied(const struct pr_plan *p, uint8_t *seen, size_t i)
 {
     for (size_t g = 0; g < p->group_count; g++)
         for (size_t v = 0; v < p->groups[g].var_count; v++)
-            if (is_nth(p->groups[g].vars[v].name, seen, &i))
-                return p->groups[g].vars[v].name;
+            if (is_nth(shown_name(&p->groups[g].vars[v]), seen, &i))
+                return shown_name(&p->groups[g].vars[v]);
     for (size_t g = 0; g < p->group_count; g++)
         for (size_t e = 0; e < p->groups[g].ext_count; e++)
             for (size_t c = 0; c < p->groups[g].exts[e].case_count; c++) {

@@ -33,6 +33,11 @@ struct pr_plan {
     uint32_t name_name; /* exp.name */
 };
 
+/* The first setting over a DLIO file, or in it, that has a name of DLIO's first
+ * documentation; NULL: there is none, or the target is no DLIO file. */
+const struct pr_setting *pr_plan_old_style(const struct pr_plan *p,
+                                           const struct pr_fragment *target);
+
 /* What a parameter is on this machine when nobody sets it. */
 struct pr_value pr_plan_default(const char *name, const struct pr_opt *opt);
 
@@ -43,5 +48,9 @@ int pr_plan_check_size(const struct pr_plan *p,
 /* Refuses names that a section with a table does not have; in a peer's file
  * it warns of them. */
 int pr_plan_check_names(struct pr_plan *p, struct pr_err *err) PR_MUST_CHECK;
+
+/* Refuses the Python classes that a DLIO config may name. */
+int pr_plan_check_plugins(const struct pr_plan *p, const struct pr_group *g,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 #endif

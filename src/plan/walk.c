@@ -5,6 +5,8 @@
  */
 #include "base/hash.h"
 #include "base/mem.h"
+#include "conf/alias.h"
+#include "plan/below.h"
 #include "plan/spec.h"
 
 #include <stdio.h>
@@ -70,6 +72,11 @@ static bool set_over(struct pr_walk *w, struct pr_params *p,
 {
     struct pr_setting *copy;
 
+    if (set->below)
+        set = pr_below_lay(w->arena, w->plan->scope.names, p->slot[set->name],
+                           set, false);
+    if (!set)
+        return false;
     if (p->slot[set->name]) {
         copy = PR_ARENA_NEW(w->arena, struct pr_setting);
         if (!copy)
@@ -101,7 +108,7 @@ struct lookup {
 static const struct pr_value *get(const void *ctx, const char *name, size_t len)
 {
     const struct lookup *l = ctx;
-    uint32_t id = pr_names_find(l->names, name, len);
+    uint32_t id = pr_alias_number(l->names, name, len);
     const struct pr_setting *set =
         id == PR_NO_NAME ? NULL : pr_params_get(l->params, id);
 
@@ -219,14 +226,17 @@ static int set_list(struct pr_walk *w, const struct pr_extension *e,
         const char *name = pr_names_text(matched->names, set->name);
 
         if (set->dynamic && has_capture(&set->value)) {
+            struct pr_setting *filled;
             struct pr_value v;
             int rc = captured(w, e, matched, &set->value, &v, err);
             if (rc)
                 return rc;
-            set = pr_setting_new(w->arena, w->plan->scope.names, name,
-                                 strlen(name), &v, &set->origin);
-            if (!set)
+            filled = pr_setting_new(w->arena, w->plan->scope.names, name,
+                                    strlen(name), &v, &set->origin);
+            if (!filled)
                 return pr_fail_nomem(err);
+            filled->below = set->below;
+            set = filled;
         }
         if (!set_over(w, to, set))
             return pr_fail_nomem(err);

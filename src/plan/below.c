@@ -1,0 +1,70 @@
+/* Keys of maps, laid over the map that is there. */
+#include "plan/below.h"
+
+#include <string.h>
+
+/* Room for one more member than the map has; *ret_count are taken over: all
+ * but the one named. NULL when out of memory. */
+static struct pr_member *without(struct pr_arena *a, const struct pr_value *map,
+                                 const char *key, size_t len,
+                                 const struct pr_value **ret_found,
+                                 uint32_t *ret_count)
+{
+    uint32_t have = map && map->kind == PR_MAP ? map->len : 0, n = 0;
+    struct pr_member *members =
+        PR_ARENA_ARRAY(a, struct pr_member, (size_t)have + 1);
+
+    *ret_found = NULL;
+    for (uint32_t i = 0; members && i < have; i++) {
+        const struct pr_member *m = &map->members[i];
+
+        if (m->key_len == len && memcmp(m->key, key, len) == 0)
+            *ret_found = &m->value;
+        else
+            members[n++] = *m;
+    }
+    *ret_count = n;
+    return members;
+}
+
+/* path is "type", or "a.b" for a map in the map. v is NULL to remove. */
+static bool put(struct pr_arena *a, const struct pr_value *map,
+                const char *path, const struct pr_value *v,
+                const struct pr_origin *at, struct pr_value *ret)
+{
+    size_t len = strcspn(path, ".");
+    const struct pr_value *found;
+    uint32_t n;
+    struct pr_member *members = without(a, map, path, len, &found, &n);
+    struct pr_member new = {
+        .key_len = (uint32_t)len, .line = at->line, .col = at->col};
+
+    if (!members || !(new.key = pr_arena_copy(a, path, len)))
+        return false;
+    if (path[len] && (v || found)) {
+        if (!put(a, found, path + len + 1, v, at, &new.value))
+            return false;
+        members[n++] = new;
+    } else if (v) {
+        new.value = *v;
+        members[n++] = new;
+    }
+    *ret = (struct pr_value){.kind = PR_MAP, .len = n, .members = members};
+    return true;
+}
+
+const struct pr_setting *pr_below_lay(struct pr_arena *a,
+                                      struct pr_names *names,
+                                      const struct pr_setting *present,
+                                      const struct pr_setting *set, bool remove)
+{
+    const char *name = pr_names_text(names, set->name);
+    const struct pr_value *map = present ? &present->value : NULL;
+    struct pr_value v;
+
+    if (remove && (!map || map->kind != PR_MAP))
+        return present; /* there is no such key */
+    if (!put(a, map, set->below, remove ? NULL : &set->value, &set->origin, &v))
+        return NULL;
+    return pr_setting_new(a, names, name, strlen(name), &v, &set->origin);
+}
