@@ -1,0 +1,247 @@
+/* Times as distributions: reading them, writing them, their mean. */
+#include "loader/duration.h"
+
+#include "base/nearest.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What DLIO calls it and its numbers; "" for none. */
+static const struct kind {
+    const char *type, *a, *b;
+} kinds[] = {
+    [PR_DURATION_FIXED] = {"", "mean", ""},
+    [PR_DURATION_NORMAL] = {"normal", "mean", "stdev"},
+    [PR_DURATION_UNIFORM] = {"uniform", "min", "max"},
+    [PR_DURATION_GAMMA] = {"gamma", "shape", "scale"},
+    [PR_DURATION_EXPONENTIAL] = {"exponential", "scale", ""},
+    [PR_DURATION_POISSON] = {"poisson", "lam", ""},
+    [PR_DURATION_NONE] = {"", "", ""},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+#define TYPES "normal, uniform, gamma, exponential, poisson"
+
+/* What is being read, for messages. */
+struct in {
+    const char *name;
+    struct pr_err *err;
+};
+
+static int wants_number(const struct in *in, const char *key,
+                        const struct pr_value *v)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
+
+    pr_repr(&text, v);
+    pr_fail(in->err, PR_E_CONF, in->name, "%s%s%swants a number, got %.80s",
+            *key ? "'" : "", key, *key ? "' " : "",
+            pr_buf_ok(&text) ? text.data : pr_kind_name(v->kind));
+    return *key ? PR_E_CONF
+                : pr_hint(in->err, "or a map: {type: normal, mean: 0.3, "
+                                   "stdev: 0.01}; types are " TYPES);
+}
+
+static int read_number(const struct in *in, const char *key,
+                       const struct pr_value *v, double *ret)
+{
+    double f = 0;
+
+    if (pr_is_number(v))
+        f = pr_number(v);
+    else if (v->kind != PR_STR || !pr_parse_float(v->s, &f))
+        return wants_number(in, key, v);
+    if (!isfinite(f))
+        return wants_number(in, key, v);
+    *ret = f;
+    return PR_OK;
+}
+
+static int read_key(const struct in *in, const struct pr_value *map,
+                    const char *key, const char *type, double *ret)
+{
+    const struct pr_value *v = pr_get(map, key);
+
+    if (!*key)
+        return PR_OK;
+    if (!v || v->kind == PR_NULL) {
+        pr_fail(in->err, PR_E_CONF, in->name, "'%s' is missing%s%s", key,
+                *type ? " for type " : "", type);
+        return *type ? PR_E_CONF : pr_hint(in->err, "or name a 'type': " TYPES);
+    }
+    return read_number(in, key, v, ret);
+}
+
+static int unknown_type(const struct in *in, const struct pr_value *v)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
+    struct pr_nearest near;
+
+    pr_repr(&text, v);
+    pr_fail(in->err, PR_E_CONF, in->name,
+            "'type' must be one of " TYPES ", got %.80s",
+            pr_buf_ok(&text) ? text.data : pr_kind_name(v->kind));
+    pr_nearest_init(&near, v->kind == PR_STR ? v->s : "");
+    for (int i = 0; i < KINDS; i++)
+        if (*kinds[i].type)
+            pr_nearest_offer(&near, kinds[i].type);
+    if (near.best)
+        return pr_hint(in->err, "did you mean '%s'?", near.best);
+    return pr_hint(in->err, "a number alone is a fixed time, 0 none");
+}
+
+static int find_type(const struct in *in, const struct pr_value *v,
+                     enum pr_duration_kind *ret)
+{
+    for (int i = 0; i < KINDS && v->kind == PR_STR; i++)
+        if (v->len && strcmp(v->s, kinds[i].type) == 0) {
+            *ret = (enum pr_duration_kind)i;
+            return PR_OK;
+        }
+    return unknown_type(in, v);
+}
+
+/* A slip in a name would silently be another distribution. */
+static int check_keys(const struct in *in, const struct pr_value *map)
+{
+    for (uint32_t k = 0; k < map->len; k++) {
+        const char *key = map->members[k].key;
+        struct pr_nearest near;
+        bool known = strcmp(key, "type") == 0;
+
+        pr_nearest_init(&near, key);
+        for (int i = 0; i < KINDS; i++) {
+            known |= *key && !strcmp(key, kinds[i].a);
+            known |= *key && !strcmp(key, kinds[i].b);
+            pr_nearest_offer(&near, kinds[i].a);
+            pr_nearest_offer(&near, kinds[i].b);
+        }
+        if (known)
+            continue;
+        pr_fail(in->err, PR_E_CONF, in->name, "unknown key '%.80s'", key);
+        return near.best && *near.best
+                   ? pr_hint(in->err, "did you mean '%s'?", near.best)
+                   : pr_hint(in->err, "keys are type, mean, stdev, min, max, "
+                                      "shape, scale, lam");
+    }
+    return PR_OK;
+}
+
+/* The rest of what numpy refuses, too. */
+static int check_numbers(const struct in *in, const struct pr_duration *d)
+{
+    const struct kind *k = &kinds[d->kind];
+    bool a_signed = d->kind <= PR_DURATION_UNIFORM;
+    bool b_signed = d->kind == PR_DURATION_UNIFORM;
+
+    if (d->kind == PR_DURATION_UNIFORM && d->b < d->a)
+        return pr_fail(in->err, PR_E_CONF, in->name, "'max' is below 'min'");
+    if (!a_signed && d->a < 0)
+        return pr_fail(in->err, PR_E_CONF, in->name, "'%s' is below 0", k->a);
+    if (!b_signed && d->b < 0)
+        return pr_fail(in->err, PR_E_CONF, in->name, "'%s' is below 0", k->b);
+    return PR_OK;
+}
+
+static int read_map(const struct in *in, const struct pr_value *map,
+                    struct pr_duration *d)
+{
+    const struct pr_value *type = pr_get(map, "type");
+    const struct pr_value *stdev = pr_get(map, "stdev");
+    int rc = check_keys(in, map);
+
+    d->typed = type && type->kind != PR_NULL;
+    if (rc == PR_OK && d->typed)
+        rc = find_type(in, type, &d->kind);
+    else if (stdev && stdev->kind != PR_NULL)
+        d->kind = PR_DURATION_NORMAL;
+    if (rc == PR_OK) {
+        const struct kind *k = &kinds[d->kind];
+        rc = read_key(in, map, k->a, k->type, &d->a);
+        /* *_stdev stands in for a normal one's. */
+        if (rc == PR_OK && (d->kind != PR_DURATION_NORMAL || !(d->b > 0)))
+            rc = read_key(in, map, k->b, k->type, &d->b);
+    }
+    return rc;
+}
+
+int pr_duration_parse(const char *name, const struct pr_value *v, double stdev,
+                      struct pr_duration *ret, struct pr_err *err)
+{
+    struct in in = {name, err};
+    struct pr_duration d = {.kind = PR_DURATION_FIXED, .b = stdev};
+    int rc = PR_OK;
+
+    if (v->kind == PR_NULL || (v->kind == PR_MAP && !v->len))
+        d = (struct pr_duration){.kind = PR_DURATION_NONE};
+    else if (v->kind == PR_MAP)
+        rc = read_map(&in, v, &d);
+    else
+        rc = read_number(&in, "", v, &d.a);
+    if (d.kind == PR_DURATION_FIXED && d.b > 0)
+        d.kind = PR_DURATION_NORMAL;
+    if (!*kinds[d.kind].b)
+        d.b = 0;
+    if (rc == PR_OK)
+        rc = check_numbers(&in, &d);
+    if (rc == PR_OK)
+        *ret = d;
+    return rc;
+}
+
+/* Of the absolute value of a normal number: the half below 0 is folded up. */
+static double folded(double mean, double stdev)
+{
+    double z;
+
+    if (stdev == 0)
+        return fabs(mean);
+    z = mean / stdev;
+    return stdev * sqrt(2 / M_PI) * exp(-z * z / 2) + mean * erf(z / M_SQRT2);
+}
+
+double pr_duration_mean(const struct pr_duration *d)
+{
+    switch (d->kind) {
+    case PR_DURATION_NORMAL:
+        return folded(d->a, d->b);
+    case PR_DURATION_UNIFORM:
+        if ((d->a < 0) != (d->b < 0) && d->a != d->b)
+            return (d->a * d->a + d->b * d->b) / 2 / fabs(d->b - d->a);
+        return fabs(d->a + d->b) / 2;
+    case PR_DURATION_GAMMA:
+        return d->a * d->b;
+    case PR_DURATION_NONE:
+        return 0;
+    case PR_DURATION_FIXED:
+    case PR_DURATION_EXPONENTIAL:
+    case PR_DURATION_POISSON:
+        break;
+    }
+    return fabs(d->a);
+}
+
+static void put(struct pr_buf *out, const char *key, double value)
+{
+    if (!*key)
+        return;
+    pr_buf_printf(out, "%s'%s': ", out->data[out->len - 1] == '{' ? "" : ", ",
+                  key);
+    pr_float_text(out, value);
+}
+
+void pr_duration_text(const struct pr_duration *d, struct pr_buf *out)
+{
+    const struct kind *k = &kinds[d->kind];
+
+    pr_buf_char(out, '{');
+    if (d->typed)
+        pr_buf_printf(out, "'type': '%s'", k->type);
+    if (pr_buf_ok(out)) {
+        put(out, k->a, d->a);
+        if (pr_buf_ok(out))
+            put(out, k->b, d->b);
+    }
+    pr_buf_char(out, '}');
+}

@@ -1,0 +1,57 @@
+/* Bytes of samples that are kept: batches that wait (reader.hold), and whole
+ * data sets (reader.read_type=memory). */
+#include "base/mem.h"
+#include "loader/feed_impl.h"
+
+#include <string.h>
+
+bool pr_held_put(struct pr_held *h, const void *data, size_t len,
+                 size_t as_bytes)
+{
+    size_t want = as_bytes ? as_bytes : len;
+    size_t copy = len < want ? len : want;
+
+    if (want > h->cap) {
+        uint8_t *more = pr_alloc(want);
+
+        if (!more)
+            return false;
+        pr_free(h->data);
+        h->data = more;
+        h->cap = want;
+    }
+    if (copy)
+        memcpy(h->data, data, copy);
+    if (want > copy)
+        memset(h->data + copy, 0, want - copy);
+    h->len = want;
+    return true;
+}
+
+void pr_held_free(struct pr_held *list, size_t count)
+{
+    for (size_t i = 0; list && i < count; i++)
+        pr_free(list[i].data);
+    pr_free(list);
+}
+
+bool pr_kept_put(pr_kept_slot *slot, const void *data, size_t len)
+{
+    struct pr_kept *k = pr_alloc(sizeof *k + len), *none = NULL;
+
+    if (!k)
+        return false;
+    k->len = len;
+    if (len)
+        memcpy(k->data, data, len);
+    if (!atomic_compare_exchange_strong(slot, &none, k))
+        pr_free(k);
+    return true;
+}
+
+void pr_kept_free(pr_kept_slot *list, size_t count)
+{
+    for (size_t i = 0; list && i < count; i++)
+        pr_free(atomic_load(&list[i]));
+    pr_free(list);
+}
