@@ -1,4 +1,4 @@
-/* `prony demo`: the bundled sweep, from plan to report. */
+/* `prony demo`: a sweep, a data set, and a training that reads it. */
 #include "base/clock.h"
 #include "cli/cli.h"
 
@@ -49,6 +49,31 @@ static int demo_data(struct cli *c, const char *dir, struct pr_err *err)
                     err);
 }
 
+/* Training with four accelerators that would read it. */
+static int demo_training(struct cli *c, const char *dir, struct pr_err *err)
+{
+    const char *words[] = {
+        "exp.workload=emulate",       "dataset.format=npz",
+        "dataset.num_files_train=32", "dataset.record_length_bytes=4M",
+        "dataset.data_folder=data",   "reader.data_loader=pytorch",
+        "reader.batch_size=2",        "reader.read_threads=2",
+        "reader.sample_shuffle=seed", "train.epochs=5",
+        "train.computation_time=0.1", "exp.accelerators=4",
+        "emulate.drop_cache=epoch"};
+    const char *out = pr_arena_printf(c->arena, "%s/training", dir);
+    const struct arg more[] = {{.id = A_DATA, .value = dir},
+                               {.id = A_DIR, .value = out}};
+
+    if (!out)
+        return pr_fail_nomem(err);
+    say(SAY_INFO,
+        "\nTraining: four accelerators that would read this data set, from "
+        "the disk.\nOf a real model it would be:\n  prony run unet3d_h100 "
+        "exp.accelerators=4 -d DIR\n\n");
+    return run_verb(c, "run", words, sizeof words / sizeof *words, more, 2,
+                    err);
+}
+
 int cmd_demo(struct cli *c, struct pr_err *err)
 {
     const char *target = "demo";
@@ -70,15 +95,18 @@ int cmd_demo(struct cli *c, struct pr_err *err)
     rc = run_verb(c, "run", &target, 1, &out, 1, err);
     if (!rc)
         rc = demo_data(c, dir, err);
+    if (!rc)
+        rc = demo_training(c, dir, err);
     if (rc)
         return rc;
     say(SAY_INFO,
         "\nWhat next:\n"
         "  prony plan demo                      what was run\n"
         "  prony report %s --format csv\n"
+        "  prony report %s/training             what the training waited for\n"
         "  prony run -P exp.command='\"sleep ${t}\"' -V t='[0.1, "
         "0.2]'\n"
         "  prony help                           all commands\n",
-        dir);
+        dir, dir);
     return PR_OK;
 }

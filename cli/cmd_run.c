@@ -7,8 +7,10 @@
 #include "record/plan_file.h"
 #include "run/run.h"
 #include "run/session.h"
+#include "workload/progress.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -156,7 +158,20 @@ static int dry_run(struct cli *c, struct pr_err *err)
 struct watcher {
     struct pr_live *live;
     const struct pr_rundir *dir;
+    char id[256]; /* of what runs */
+    uint64_t done, total, failed;
 };
+
+/* How far the experiment itself is, if it says so. */
+static void show_progress(struct watcher *w)
+{
+    char folder[4096], text[320];
+
+    if (*w->id && !pr_rundir_file(w->dir, w->id, ".", folder, NULL) &&
+        pr_progress_read(folder, text))
+        pr_live_update(w->live, w->done, w->total, w->failed, w->id, text);
+    pr_live_tick(w->live);
+}
 
 /* A line about one experiment above the live line, made harmless. */
 static void tell(const struct watcher *w, const struct pr_event *e)
@@ -176,12 +191,16 @@ static void tell(const struct watcher *w, const struct pr_event *e)
 
 static void watch(void *ctx, const struct pr_event *e)
 {
-    const struct watcher *w = ctx;
+    struct watcher *w = ctx;
 
     if (!e) {
-        pr_live_tick(w->live);
+        show_progress(w);
         return;
     }
+    snprintf(w->id, sizeof w->id, "%s", e->id ? e->id : "");
+    w->done = e->done;
+    w->total = e->total;
+    w->failed = e->failed;
     pr_live_update(w->live, e->done, e->total, e->failed, e->id, NULL);
     if (say_level() < SAY_INFO)
         return;
@@ -223,7 +242,7 @@ static void say_end(const struct pr_rundir *d, const struct pr_run_summary *sum)
 static int go(struct cli *c, struct pr_rundir *d, long retry,
               struct pr_err *err)
 {
-    struct watcher w = {live_new(c, "experiments"), d};
+    struct watcher w = {.live = live_new(c, "experiments"), .dir = d};
     struct pr_run_opts opts = {.dir = d,
                                .fail_fast = arg_on(c, A_FAIL_FAST),
                                .retry = (int)retry,

@@ -53,6 +53,22 @@ static int fill(struct pr_table *t, struct pr_plan *p, const char *const *names,
     return rc;
 }
 
+/* Whether the first experiment, and so most likely all, has a value there. */
+static bool is_set(struct pr_plan *p, const char *name)
+{
+    uint32_t id = pr_names_find(pr_plan_names(p), name, strlen(name));
+    struct pr_walk *w = pr_walk_new(p);
+    const struct pr_value *v = NULL;
+    struct pr_experiment e;
+    bool found;
+
+    if (w && id != PR_NO_NAME && pr_walk_next(w, &e, NULL) == 1)
+        v = pr_expanded(e.values, id);
+    found = v && v->len;
+    pr_walk_free(w);
+    return found;
+}
+
 static int put_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
                      struct pr_buf *out, struct pr_err *err)
 {
@@ -70,7 +86,12 @@ static int put_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
     for (size_t i = 0;
          n < MAX_NAMES - 1 && (variable = pr_plan_variable_name(p, i)); i++)
         names[n++] = variable;
-    names[n++] = "exp.command";
+    if (is_set(p, "exp.command") || !is_set(p, "exp.workload"))
+        names[n++] = "exp.command";
+    else if (pr_names_find(pr_plan_names(p), "model.name", 10) != PR_NO_NAME)
+        names[n++] = "model.name";
+    else
+        names[n++] = "dataset.format";
     for (size_t i = 0; i < n; i++)
         cols[1 + i] = (struct pr_column){.title = names[i]};
     t = pr_table_new(cols, n + 1);

@@ -82,6 +82,17 @@ static int add_tail(struct cli *c, struct pr_plan *p, struct pr_err *err)
     return pr_plan_param_value(p, "exp.args", &list, "--", err);
 }
 
+/* The target that a word names, as DLIO's users may: workload=unet3d_h100.
+ * NULL: it is an override. */
+static const char *target_of(const char *word)
+{
+    static const char key[] = "workload=";
+
+    if (strncmp(word, key, sizeof key - 1) == 0)
+        return word + sizeof key - 1;
+    return pr_override_like(word) ? NULL : word;
+}
+
 static int add_arg(struct pr_plan *p, const struct arg *a, struct pr_err *err)
 {
     switch (a->id) {
@@ -96,8 +107,7 @@ static int add_arg(struct pr_plan *p, const struct arg *a, struct pr_err *err)
     case A_SET_FILE:
         return pr_plan_param_file(p, a->value, err);
     case A_COUNT: /* a word: an override counts in its place */
-        return pr_override_like(a->value) ? pr_plan_override(p, a->value, err)
-                                          : PR_OK;
+        return target_of(a->value) ? PR_OK : pr_plan_override(p, a->value, err);
     default:
         return PR_OK;
     }
@@ -124,8 +134,8 @@ static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
     int rc = add_data_root(c, p, err);
 
     for (size_t i = 0; i < c->rest_count && !rc; i++)
-        if (!pr_override_like(c->rest[i]))
-            rc = add_target(c, p, c->rest[i], err);
+        if (target_of(c->rest[i]))
+            rc = add_target(c, p, target_of(c->rest[i]), err);
     for (size_t i = 0; i < c->arg_count && !rc; i++)
         rc = add_arg(p, &c->args[i], err);
     if (!rc)
@@ -182,8 +192,15 @@ void plan_cost_text(const struct pr_plan_cost *cost, struct pr_buf *out)
     pr_buf_str(out, "; time: ");
     if (!active)
         pr_buf_str(out, "none");
-    else if (!cost->unknown)
+    else if (!cost->unknown && cost->read_bytes && cost->seconds > 0)
+        pr_buf_printf(out, "at least %s of computing",
+                      pr_format_seconds(text, cost->seconds));
+    else if (!cost->unknown && cost->read_bytes)
+        pr_buf_str(out, "as long as reading takes");
+    else if (!cost->unknown && !cost->refused)
         pr_buf_printf(out, "about %s", pr_format_seconds(text, cost->seconds));
+    else if (cost->refused)
+        pr_buf_str(out, "not known");
     else if (cost->limited)
         pr_buf_printf(out, "at most %s, by their timeouts",
                       pr_format_seconds(text, cost->at_most_s));
@@ -191,4 +208,9 @@ void plan_cost_text(const struct pr_plan_cost *cost, struct pr_buf *out)
         pr_buf_str(out, "as long as the commands take, no limit is set "
                         "(exp.timeout)");
     pr_buf_char(out, '\n');
+    if (cost->refused)
+        pr_buf_printf(out, "%s cannot be run by this version: %s: %s\n",
+                      cost->refused == cost->experiments ? "It"
+                                                         : "Some of them",
+                      cost->why.where, cost->why.msg);
 }

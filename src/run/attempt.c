@@ -2,6 +2,7 @@
 #include "run/attempt.h"
 
 #include "base/clock.h"
+#include "record/logline.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -147,6 +148,22 @@ static void judge(const struct waiting *w, struct pr_attempt *a,
     }
 }
 
+/* A workload of ours says why in the last line of its log. */
+static void take_words(const char *log_path, struct pr_attempt *a)
+{
+    static const char mark[] = "prony: ";
+    PR_AUTO_BUF struct pr_buf tail = PR_BUF_INIT(8192);
+    size_t n;
+
+    if (!WIFEXITED(a->end.wait_status) || a->status != PR_STATUS_FAILED ||
+        pr_log_tail(log_path, 1, 4096, &tail, NULL) || !pr_buf_ok(&tail) ||
+        tail.len <= sizeof mark || strncmp(tail.data, mark, strlen(mark)) != 0)
+        return;
+    n = strcspn(tail.data + strlen(mark), "\n");
+    snprintf(a->reason, sizeof a->reason, "%.*s", n < 250 ? (int)n : 250,
+             tail.data + strlen(mark));
+}
+
 int pr_attempt_run(const struct pr_attempt_ctx *ctx, struct pr_job *job,
                    const char *log_path, struct pr_attempt *ret,
                    struct pr_err *err)
@@ -186,5 +203,7 @@ int pr_attempt_run(const struct pr_attempt_ctx *ctx, struct pr_job *job,
         rc = wait_end(&w, &ret->end, err);
     if (!rc)
         judge(&w, ret, start.argv ? start.argv[0] : workload->name);
+    if (!rc && !start.argv)
+        take_words(log_path, ret);
     return rc;
 }

@@ -44,8 +44,10 @@ int pr_attempt_body(void *ctx, const char *arg)
 
     (void)ctx;
     if (rc)
-        dprintf(2, "prony: %s%s%s\n", err.where, *err.where ? ": " : "",
-                err.msg);
+        dprintf(2, "prony: %s%s%s%s%s\n", err.where, *err.where ? ": " : "",
+                err.msg, *err.hint ? "; " : "", err.hint);
+    if (rc) /* a thread that hangs may still use it */
+        return pr_code_exit_status(rc);
     pr_arena_free(a);
-    return pr_code_exit_status(rc);
+    return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "run/jobs.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void add_cost(struct pr_plan_cost *sum, const struct pr_cost *one)
@@ -16,23 +17,49 @@ static void add_cost(struct pr_plan_cost *sum, const struct pr_cost *one)
         sum->limited = false;
 }
 
-/* Two experiments must not write one log: the second would be skipped, for the
- * log of the first. */
-static int check_log(struct pr_names *logs, const struct pr_job *job,
-                     struct pr_err *err)
+/* Two experiments must not write to one place: what the first one wrote would
+ * be lost, or the second be skipped for it. */
+static int check_place(struct pr_names *places, const struct pr_job *job,
+                       const char *param, const char *path, struct pr_err *err)
 {
-    const char *log = job->exp.log_file;
-    uint32_t before = pr_names_count(logs);
+    uint32_t before = pr_names_count(places);
 
-    if (!*log)
+    size_t n;
+
+    while (strncmp(path, "./", 2) == 0)
+        path += 2;
+    n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    if (!n)
         return PR_OK;
-    if (pr_names_add(logs, log, strlen(log)) == PR_NO_NAME)
+    if (pr_names_add(places, path, n) == PR_NO_NAME)
         return pr_fail_nomem(err);
-    if (pr_names_count(logs) > before)
+    if (pr_names_count(places) > before)
         return PR_OK;
-    pr_fail(err, PR_E_CONF, job->id,
-            "another experiment has the same exp.log_file '%s'", log);
+    pr_fail(err, PR_E_CONF, job->id, "another experiment has the same %s '%s'",
+            param, path);
     return pr_hint(err, "make it differ, for example by ${exp.id}");
+}
+
+static const char *text_of(const struct pr_job *job, const char *name)
+{
+    const struct pr_value *v = pr_get(job->params, name);
+
+    return v && v->kind == PR_STR ? v->s : "";
+}
+
+static int check_places(struct pr_names *places, const struct pr_job *job,
+                        struct pr_err *err)
+{
+    int rc = check_place(places, job, "exp.log_file", job->exp.log_file, err);
+
+    if (!rc && *text_of(job, "output.folder"))
+        return check_place(places, job, "output.folder",
+                           text_of(job, "output.folder"), err);
+    return rc ? rc
+              : check_place(places, job, "hydra.run.dir",
+                            text_of(job, "hydra.run.dir"), err);
 }
 
 static int check_one(void *ctx, struct pr_job *job, struct pr_err *err)
@@ -43,20 +70,43 @@ static int check_one(void *ctx, struct pr_job *job, struct pr_err *err)
 
     if (pr_job_is_off(job))
         return PR_OK;
-    rc = check_log(ctx, job, err);
+    rc = check_places(ctx, job, err);
     if (!rc)
         rc = pr_workload_of(job, &w, err);
-    return rc ? rc : w->prepare(job, &start, err);
+    if (rc)
+        return rc;
+    rc = w->prepare(job, &start, err);
+    if (rc && err && !strstr(err->where, job->id)) { /* which of them */
+        char where[sizeof err->where];
+
+        snprintf(where, sizeof where, "%s%s%.180s", job->id,
+                 *err->where ? ": " : "", err->where);
+        memcpy(err->where, where, sizeof where);
+    }
+    return rc;
 }
 
 int pr_plan_check(struct pr_plan *p, struct pr_err *err)
 {
-    struct pr_names *logs = pr_names_new();
-    int rc =
-        logs ? pr_plan_each_job(p, check_one, logs, err) : pr_fail_nomem(err);
+    struct pr_names *places = pr_names_new();
+    int rc = places ? pr_plan_each_job(p, check_one, places, err)
+                    : pr_fail_nomem(err);
 
-    pr_names_free(logs);
+    pr_names_free(places);
     return rc;
+}
+
+/* A workload of ours may ask for what only a later version has. */
+static void note_refusal(struct pr_plan_cost *sum, const struct pr_workload *w,
+                         struct pr_job *job)
+{
+    struct pr_start start;
+    struct pr_err why;
+
+    if (!w->run || w->prepare(job, &start, &why) != PR_E_UNAVAIL)
+        return;
+    if (!sum->refused++)
+        sum->why = why;
 }
 
 /* An experiment that this version cannot run still has a place in the plan;
@@ -64,6 +114,7 @@ int pr_plan_check(struct pr_plan *p, struct pr_err *err)
 static int cost_of_one(void *ctx, struct pr_job *job, struct pr_err *err)
 {
     struct pr_plan_cost *sum = ctx;
+    const struct pr_workload *w;
     struct pr_cost cost = {0};
 
     sum->experiments++;
@@ -71,8 +122,13 @@ static int cost_of_one(void *ctx, struct pr_job *job, struct pr_err *err)
         sum->skipped++;
         return PR_OK;
     }
-    if (pr_job_cost(job, &cost, NULL) == PR_E_NOMEM)
-        return pr_fail_nomem(err);
+    if (pr_workload_of(job, &w, NULL) == PR_OK) {
+        int rc = pr_job_cost(job, &cost, err);
+
+        if (rc && rc != PR_E_UNAVAIL)
+            return rc;
+        note_refusal(sum, w, job);
+    }
     add_cost(sum, &cost);
     return PR_OK;
 }

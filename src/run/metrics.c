@@ -21,6 +21,7 @@ enum {
     TAIL_LINES = 10,
     TAIL_BYTES = 4096,
     MAX_METRICS = 4096,
+    MAX_WARNINGS = 100,     /* that a program may have */
     MAX_VALUE = 8 << 20,    /* of one metric, as JSON */
     MAX_RESULTS = 16 << 20, /* of all of them */
 };
@@ -90,6 +91,8 @@ static bool is_finite(const struct pr_value *v)
 struct metrics {
     struct pr_names *names;
     struct pr_buf values[MAX_METRICS]; /* by name */
+    struct pr_buf *warnings;
+    unsigned warned;
     uint64_t dropped, not_finite;
 };
 
@@ -100,6 +103,11 @@ static int keep(void *ctx, const char *key, size_t len,
     struct metrics *m = ctx;
     uint32_t name;
 
+    if (len == 7 && memcmp(key, "warning", 7) == 0 && value->kind == PR_STR) {
+        if (m->warned++ < MAX_WARNINGS)
+            pr_metrics_warn(m->warnings, "%s", value->s);
+        return 0;
+    }
     if (len > sizeof prefix - 1 &&
         memcmp(key, prefix, sizeof prefix - 1) == 0) {
         key += sizeof prefix - 1;
@@ -171,7 +179,10 @@ static int scan(const char *log_path, struct metrics *m, struct pr_buf *results,
                 struct pr_buf *warnings, struct pr_err *err)
 {
     struct pr_log_counts n = {0};
-    int rc = pr_log_scan(log_path, keep, m, &n, err);
+    int rc;
+
+    m->warnings = warnings;
+    rc = pr_log_scan(log_path, keep, m, &n, err);
 
     if (rc)
         return rc;

@@ -200,6 +200,17 @@ static int generate(struct pr_generate_job *j, struct pr_err *err)
     return rc;
 }
 
+/* What is emulated is the data's way, not ours. */
+struct pr_storage_opts pr_generate_plain(const struct pr_storage_opts *so)
+{
+    struct pr_storage_opts plain = *so;
+
+    plain.throttle = 0;
+    plain.latency = 0;
+    plain.fault = plain.trace = "";
+    return plain;
+}
+
 int pr_generate(const struct pr_dataset *d, const struct pr_storage_opts *so,
                 const struct pr_generate_opts *opts, pr_generate_tick *tick_fn,
                 void *ctx, struct pr_generate_result *ret, struct pr_err *err)
@@ -212,14 +223,10 @@ int pr_generate(const struct pr_dataset *d, const struct pr_storage_opts *so,
                                 .ctx = ctx,
                                 .result = &result,
                                 .lock = PTHREAD_MUTEX_INITIALIZER};
-    /* What is emulated is the data's way, not ours. */
-    struct pr_storage_opts plain = *so;
+    struct pr_storage_opts plain = pr_generate_plain(so);
     pthread_condattr_t attr;
     int rc = refuse_engine(so, opts, err);
 
-    plain.throttle = 0;
-    plain.latency = 0;
-    plain.fault = plain.trace = "";
     pr_generate_place(d, so, j.place);
 
     /* The threads' options are tried first, before anything is made. */

@@ -43,6 +43,18 @@ int pr_generate(const struct pr_dataset *d, const struct pr_storage_opts *so,
                 void *ctx, struct pr_generate_result *ret,
                 struct pr_err *err) PR_MUST_CHECK;
 
+/* Takes a set away: its files, its folders where nothing else is in them, and
+ * what says that it is there. */
+int pr_generate_remove(const struct pr_dataset *d,
+                       const struct pr_storage_opts *so,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+/* A parameter, of those that shape files, in which a set differs from the one
+ * that is in its folder; NULL: none, or nobody can tell. */
+int pr_generate_differs(const struct pr_dataset *d,
+                        const struct pr_storage_opts *so, const char **ret_name,
+                        struct pr_err *err) PR_MUST_CHECK;
+
 /* The folder of a set as a user would write it. Returns out. */
 const char *pr_generate_place(const struct pr_dataset *d,
                               const struct pr_storage_opts *so,

@@ -112,6 +112,9 @@ int pr_generate_phase(struct pr_generate_job *j, const char *phase,
                       bool verifying, double *ret_seconds,
                       struct pr_err *err) PR_MUST_CHECK;
 
+/* The same place, without delays or errors that are made up. */
+struct pr_storage_opts pr_generate_plain(const struct pr_storage_opts *so);
+
 /* ---- what a folder says of the set in it */
 
 enum pr_manifest_state {
@@ -127,5 +130,8 @@ int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
                      struct pr_err *err) PR_MUST_CHECK;
 int pr_manifest_write(struct pr_storage *st, const struct pr_dataset *d,
                       bool complete, struct pr_err *err) PR_MUST_CHECK;
+
+int pr_manifest_remove(struct pr_storage *st, const struct pr_dataset *d,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 #endif

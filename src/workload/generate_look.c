@@ -122,8 +122,9 @@ static int check_same(struct pr_generate_job *j, const struct pr_value *params,
         return PR_OK;
     pr_fail(err, PR_E_CONF, j->place,
             "another data set is there: dataset.%s differs", name);
-    return pr_hint(err, "--force replaces it; or choose another "
-                        "dataset.data_folder");
+    return pr_hint(err,
+                   "'prony generate --force' replaces it; or choose another "
+                   "dataset.data_folder");
 }
 
 /* Whether the files of a complete set are there: all of them, or some when

@@ -128,6 +128,15 @@ int pr_manifest_write(struct pr_storage *st, const struct pr_dataset *d,
     return rc;
 }
 
+int pr_manifest_remove(struct pr_storage *st, const struct pr_dataset *d,
+                       struct pr_err *err)
+{
+    char name[sizeof d->folder + sizeof file_name];
+
+    snprintf(name, sizeof name, "%s%s", d->folder, file_name);
+    return pr_storage_remove(st, name, err);
+}
+
 static int load(struct pr_storage *st, const char *name, struct pr_arena *a,
                 const char **ret, size_t *ret_len, struct pr_err *err)
 {
@@ -181,4 +190,53 @@ int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
     *ret = complete->kind == PR_BOOL && complete->b ? PR_MANIFEST_COMPLETE
                                                     : PR_MANIFEST_PARTIAL;
     return PR_OK;
+}
+
+/* What makes files of another size or form. */
+static bool shapes(const char *name)
+{
+    static const char *const names[] = {
+        "record_length_bytes", "record_length_bytes_stdev", "record_dims",
+        "record_element_type", "num_samples_per_file",      "compression"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static void find_difference(const struct pr_dataset *old,
+                            const struct pr_dataset *d, const char **ret_name)
+{
+    for (size_t i = 0; i < pr_dataset_section.count && !*ret_name; i++) {
+        const struct pr_opt *o = &pr_dataset_section.opts[i];
+        struct pr_value x = field(o, &old->opts), y = field(o, &d->opts);
+
+        if (shapes(o->name) && !pr_equal(&x, &y))
+            *ret_name = o->name;
+    }
+}
+
+int pr_generate_differs(const struct pr_dataset *d,
+                        const struct pr_storage_opts *so, const char **ret_name,
+                        struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
+    struct pr_storage_opts plain = pr_generate_plain(so);
+    enum pr_manifest_state state;
+    struct pr_dataset old;
+    struct pr_value params;
+    struct pr_storage *st;
+    int rc = a ? pr_storage_open(&plain, &st, err) : pr_fail_nomem(err);
+
+    *ret_name = NULL;
+    if (rc)
+        return rc;
+    rc = pr_manifest_read(st, d, a, &state, &params, err);
+    /* Of another version nobody can tell. */
+    if (!rc && state != PR_MANIFEST_NONE &&
+        pr_dataset_init(&old, &params, a, NULL) == PR_OK)
+        find_difference(&old, d, ret_name);
+    pr_storage_close(st);
+    return rc;
 }

@@ -10,6 +10,10 @@
 /* Larger ones are not tried in memory; the format's own limit is used. */
 enum { MAX_TRIAL = 64 << 20 };
 
+/* With a spread, so many files are drawn; the rest are taken to be like them
+ * on average. */
+enum { DRAWN = 100000 };
+
 static int trial(const struct pr_dataset *d, const struct pr_file_spec *spec,
                  uint64_t *ret_bytes, struct pr_err *err)
 {
@@ -75,6 +79,7 @@ int pr_generate_bytes(const struct pr_dataset *d, uint64_t *ret,
                       bool *ret_exact, struct pr_err *err)
 {
     uint64_t files = pr_dataset_files(d), sum = 0;
+    uint64_t drawn = files < DRAWN ? files : DRAWN;
     struct pr_file_spec spec;
     struct pr_sides sides;
     double ratio = 1;
@@ -84,7 +89,7 @@ int pr_generate_bytes(const struct pr_dataset *d, uint64_t *ret,
     if (rc)
         return rc;
     pr_sides_start(&sides);
-    for (uint64_t f = 0; f < files; f++) {
+    for (uint64_t f = 0; f < drawn; f++) {
         uint64_t bytes;
 
         pr_dataset_spec(d, &sides, f, &spec);
@@ -104,6 +109,10 @@ int pr_generate_bytes(const struct pr_dataset *d, uint64_t *ret,
         }
         if (__builtin_add_overflow(sum, bytes, &sum))
             sum = UINT64_MAX;
+    }
+    if (d->spread > 0 && drawn < files) {
+        sum = (uint64_t)((double)sum / (double)drawn * (double)files);
+        exact = false;
     }
     *ret = sum;
     *ret_exact = exact;

@@ -60,11 +60,6 @@ int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
         return pr_fail(err, PR_E_UNAVAIL, job->id,
                        "exp.docker=true: this version has no containers");
     w = pr_workload_find(name);
-    if (!w && strcmp(name, "emulate") == 0) {
-        pr_fail(err, PR_E_UNAVAIL, job->id,
-                "emulating training is for a later version");
-        return pr_hint(err, "'prony generate' makes its data set");
-    }
     if (!w)
         return pr_fail(err, PR_E_UNAVAIL, job->id,
                        "this build has no workload '%s'", name);

@@ -1,0 +1,331 @@
+/* The parameters of an emulated training, and what follows from them. */
+#include "workload/emulate.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { STREAM_WINDOW = 1024 }; /* of tf.data, where nothing else is asked for */
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static int fill_sections(struct pr_emulate *e, struct pr_job *job,
+                         struct pr_err *err)
+{
+    const struct {
+        const struct pr_opt_section *section;
+        void *to;
+    } all[] = {
+        {&pr_storage_section, &e->storage},
+        {&pr_reader_section, &e->reader},
+        {&pr_train_section, &e->train},
+        {&pr_evaluation_section, &e->evaluation},
+        {&pr_workflow_section, &e->workflow},
+        {&pr_output_section, &e->output},
+        {&pr_output_metric_section, &e->window},
+        {&pr_metric_section, &e->metric},
+        {&pr_profiling_section, &e->profiling},
+        {&pr_emulate_section, &e->opts},
+    };
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && i < sizeof all / sizeof *all; i++)
+        rc = pr_opt_fill(all[i].section, job->params, job->arena, all[i].to,
+                         err);
+    return rc;
+}
+
+static int parse_times(struct pr_emulate *e, struct pr_err *err)
+{
+    int rc =
+        pr_duration_parse("train.computation_time", e->train.computation_time,
+                          e->train.computation_time_stdev, &e->compute, err);
+
+    if (!rc)
+        rc = pr_duration_parse("evaluation.eval_time", e->evaluation.eval_time,
+                               e->evaluation.eval_time_stdev, &e->eval, err);
+    if (!rc)
+        rc = pr_duration_parse(
+            "reader.preprocess_time", e->reader.preprocess_time,
+            e->reader.preprocess_time_stdev, &e->preprocess, err);
+    return rc;
+}
+
+/* Python's None in a text means that there is none. */
+static bool names_class(const char *text)
+{
+    return *text && !is(text, "None");
+}
+
+/* DLIO can be extended by Python classes; we have no Python to run them. */
+static int refuse_python(const struct pr_emulate *e, struct pr_err *err)
+{
+    const char *key = NULL;
+
+    if (names_class(e->reader.reader_classname))
+        key = "reader.reader_classname";
+    else if (names_class(e->reader.data_loader_classname))
+        key = "reader.data_loader_classname";
+    else if (is(e->reader.data_loader, "custom"))
+        key = "reader.data_loader=custom";
+    if (!key)
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, key,
+            "Python classes cannot be used: reading is "
+            "native");
+    return pr_hint(err, "leave it out, and say what to read with "
+                        "dataset.format and reader.data_loader");
+}
+
+static int check_workflow(const struct pr_emulate *e, struct pr_err *err)
+{
+    const struct pr_workflow_opts *w = &e->workflow;
+
+    if (w->train || w->generate_data || w->checkpoint)
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, "workflow",
+            "nothing to do: neither generate_data nor train is true");
+    return pr_hint(err, "set workflow.train=true");
+}
+
+int pr_emulate_check(const struct pr_emulate *e, struct pr_err *err)
+{
+    int rc = pr_storage_check(&e->storage, err);
+
+    if (rc || e->workflow.train || e->workflow.generate_data)
+        return rc;
+    pr_fail(err, PR_E_UNAVAIL, "workflow",
+            "checkpoints without training are for a later version");
+    return pr_hint(err, "set workflow.train=true to read data");
+}
+
+/* It goes into the experiment's folder, beside files of ours. */
+static int check_log_file(const struct pr_emulate *e, struct pr_err *err)
+{
+    const char *name = e->output.log_file;
+    size_t n = strlen(name);
+
+    if (n > 4 && n < 200 && !strchr(name, '/') && *name != '.' &&
+        is(name + n - 4, ".log"))
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, "output.log_file",
+            "wants a name that ends with .log and has no slash, got '%s'",
+            name);
+    return pr_hint(err, "output.folder says where it goes, too");
+}
+
+/* O_DIRECT has an engine of its own; another one would not do what is asked. */
+static int check_direct(const struct pr_emulate *e, struct pr_err *err)
+{
+    const char *engine = e->storage.engine;
+
+    if (!e->reader.odirect || is(engine, "pread") || is(engine, "direct"))
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, "reader.odirect",
+            "reads by storage.engine=direct, but '%s' is asked for", engine);
+    return pr_hint(err, "leave out one of the two");
+}
+
+static int check_delivered(const struct pr_emulate *e, struct pr_err *err)
+{
+    const struct pr_value *dims = e->reader.transformed_record_dims;
+    enum pr_dtype type;
+
+    for (uint32_t i = 0; dims && i < dims->len; i++)
+        if (dims->items[i].kind != PR_INT || dims->items[i].i < 1)
+            return pr_fail(err, PR_E_CONF, "reader.transformed_record_dims",
+                           "wants whole numbers from 1 on");
+    if (pr_dtype_find(e->reader.transformed_record_element_type, &type))
+        return PR_OK;
+    return pr_fail(err, PR_E_CONF, "reader.transformed_record_element_type",
+                   "wants one of %s, got '%s'", pr_dtype_list(),
+                   e->reader.transformed_record_element_type);
+}
+
+static void apply_reader(struct pr_emulate *e)
+{
+    if (e->reader.odirect && is(e->storage.engine, "pread"))
+        e->storage.engine = "direct";
+    e->storage.request_size = e->reader.transfer_size ? e->reader.transfer_size
+                                                      : e->storage.request_size;
+    if (e->reader.transfer_size)
+        e->storage.block_size = e->reader.transfer_size < PR_IO_ALIGN
+                                    ? PR_IO_ALIGN
+                                    : e->reader.transfer_size;
+}
+
+/* Where data lies may also be said for all experiments: prony run -d. */
+static void apply_data_root(struct pr_emulate *e)
+{
+    const char *root = getenv("PRONY_DATA");
+
+    if (root && *root && is(e->storage.storage_root, "./"))
+        e->storage.storage_root = root;
+}
+
+static const char *text_of(const struct pr_value *params, const char *name,
+                           const char *otherwise)
+{
+    const struct pr_value *v = pr_get(params, name);
+
+    return v && v->kind == PR_STR ? v->s : otherwise;
+}
+
+/* An epoch without a step would measure nothing. */
+static int check_samples(const struct pr_emulate *e, struct pr_err *err)
+{
+    struct pr_order_opts opts;
+    struct pr_order order;
+    int rc;
+
+    pr_emulate_order(e, false, 1, &opts);
+    rc = pr_order_init(&order, &opts, err);
+    if (is(e->opts.compat, "dlio")) /* it always drops what is left */
+        order.batches = order.total / opts.batch / opts.accelerators;
+    if (rc || order.batches || !e->train.epochs || !e->workflow.train)
+        return rc;
+    pr_fail(err, PR_E_CONF, "dataset",
+            "%llu samples do not make one batch of %llu for each of %llu "
+            "accelerators",
+            (unsigned long long)order.total, (unsigned long long)opts.batch,
+            (unsigned long long)opts.accelerators);
+    return pr_hint(err, "use more files, a smaller reader.batch_size or "
+                        "reader.drop_last=false");
+}
+
+int pr_emulate_init(struct pr_emulate *e, struct pr_job *job,
+                    struct pr_err *err)
+{
+    int rc;
+
+    memset(e, 0, sizeof *e);
+    e->job = job;
+    e->accelerators = (uint64_t)job->exp.accelerators;
+    rc = fill_sections(e, job, err);
+    if (!rc)
+        rc = refuse_python(e, err);
+    if (!rc)
+        rc = check_workflow(e, err);
+    if (!rc)
+        rc = check_log_file(e, err);
+    if (!rc)
+        rc = check_direct(e, err);
+    if (!rc)
+        rc = check_delivered(e, err);
+    if (!rc)
+        rc = parse_times(e, err);
+    if (!rc)
+        rc = pr_dataset_init(&e->set, job->params, job->arena, err);
+    if (rc)
+        return rc;
+    apply_reader(e);
+    apply_data_root(e);
+    e->model = text_of(job->params, "model.name",
+                       text_of(job->params, "model", "default"));
+    e->folder = *e->output.folder ? e->output.folder
+                                  : text_of(job->params, "hydra.run.dir", "");
+    if (getrandom(&e->random, sizeof e->random, 0) < 0)
+        return pr_fail_errno(err, PR_E_IO, "", "cannot get random numbers");
+    return check_samples(e, err);
+}
+
+static uint64_t window_of(const struct pr_emulate *e, uint64_t total)
+{
+    uint64_t size = (uint64_t)e->reader.shuffle_size;
+
+    if (!size && is(e->reader.data_loader, "tensorflow"))
+        size = STREAM_WINDOW;
+    /* A buffer that holds all of it is a full shuffle. */
+    return size < total / e->accelerators ? size : 0;
+}
+
+void pr_emulate_order(const struct pr_emulate *e, bool evaluation,
+                      unsigned epoch, struct pr_order_opts *ret)
+{
+    const struct pr_reader_opts *r = &e->reader;
+    uint64_t files = e->set.files[evaluation ? PR_VALID : PR_TRAIN];
+    bool by_chance =
+        is(r->file_shuffle, "random") || is(r->sample_shuffle, "random");
+    uint64_t seed = by_chance ? e->random : (uint64_t)e->train.seed;
+
+    *ret = (struct pr_order_opts){
+        .files = files,
+        .samples_per_file = e->set.spec.samples,
+        .accelerators = e->accelerators,
+        .batch = (uint64_t)(evaluation ? r->batch_size_eval : r->batch_size),
+        .drop_last = r->drop_last,
+        .shared =
+            is(r->file_access, "shared") || is(r->file_access, "collective"),
+        /* Held-out data is looked at, not learned from: order is nothing. But
+         * DLIO shuffles its files, too. */
+        .shuffle_files = !is(r->file_shuffle, "off") &&
+                         (!evaluation || is(e->opts.compat, "dlio")),
+        .shuffle_samples = !evaluation && !is(r->sample_shuffle, "off"),
+        .window = window_of(e, files * e->set.spec.samples),
+        .seed = e->train.seed_change_epoch ? seed + epoch : seed,
+    };
+}
+
+bool pr_emulate_evaluates(const struct pr_emulate *e, unsigned epoch)
+{
+    int64_t first = e->evaluation.eval_after_epoch;
+
+    return e->workflow.evaluation && e->set.files[PR_VALID] && epoch >= first &&
+           (epoch - first) % e->evaluation.epochs_between_evals == 0;
+}
+
+uint64_t pr_emulate_steps(const struct pr_emulate *e, uint64_t batches,
+                          uint64_t done)
+{
+    uint64_t cap;
+
+    if (e->train.total_training_steps <= 0)
+        return batches;
+    cap = (uint64_t)e->train.total_training_steps;
+    if (is(e->train.total_training_steps_of, "run"))
+        cap = cap > done ? cap - done : 0;
+    return cap < batches ? cap : batches;
+}
+
+uint64_t pr_emulate_all_steps(const struct pr_emulate *e, uint64_t batches)
+{
+    uint64_t epochs = (uint64_t)e->train.epochs;
+    uint64_t each = pr_emulate_steps(e, batches, 0), all;
+
+    if (is(e->train.total_training_steps_of, "run"))
+        each = batches;
+    if (__builtin_mul_overflow(each, epochs, &all))
+        all = UINT64_MAX;
+    /* A cap of the run is one of all its steps. */
+    return is(e->train.total_training_steps_of, "run")
+               ? pr_emulate_steps(e, all, 0)
+               : all;
+}
+
+uint64_t pr_emulate_all_evals(const struct pr_emulate *e)
+{
+    int64_t first = e->evaluation.eval_after_epoch;
+
+    if (!e->workflow.evaluation || !e->set.files[PR_VALID] ||
+        e->train.epochs < first)
+        return 0;
+    return (uint64_t)((e->train.epochs - first) /
+                          e->evaluation.epochs_between_evals +
+                      1);
+}
+
+bool pr_emulate_reads(const struct pr_emulate *e)
+{
+    return !is(e->reader.data_loader, "synthetic") &&
+           !is(e->reader.data_loader, "none") &&
+           !(e->set.format->flags & PR_FORMAT_EMPTY);
+}
+
+bool pr_emulate_has_files(const struct pr_emulate *e)
+{
+    return pr_emulate_reads(e) && !is(e->storage.engine, "null") &&
+           !is(e->storage.engine, "memory");
+}

@@ -1,0 +1,307 @@
+/* Making and finding the data of an emulated training. */
+#include "workload/emulate_data.h"
+
+#include "base/file.h"
+#include "base/units.h"
+#include "workload/generate.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOOK_AT = 64 };
+
+/* ---- making it */
+
+static int made_so_far(void *ctx, const struct pr_generate_status *s)
+{
+    struct pr_emulate_data *d = ctx;
+    double done =
+        s->files_total ? (double)s->files / (double)s->files_total : 0;
+
+    pr_progress_say(d->progress, done, "%s data: %llu of %llu files", s->phase,
+                    (unsigned long long)s->files,
+                    (unsigned long long)s->files_total);
+    return __atomic_load_n(d->stop, __ATOMIC_RELAXED);
+}
+
+int pr_data_make(struct pr_emulate_data *d, struct pr_err *err)
+{
+    struct pr_emulate *e = d->e;
+    struct pr_generate_opts opts = {.resume = true};
+    struct pr_generate_result made;
+    int rc;
+
+    /* Where nothing lasts, data is made when the storage is opened. */
+    if (!e->workflow.generate_data || !pr_emulate_has_files(e))
+        return PR_OK;
+    rc = pr_generate(&e->set, &e->storage, &opts, made_so_far, d, &made, err);
+    if (rc)
+        return rc;
+    d->stats->generated_bytes = made.bytes;
+    d->stats->generated_s = made.seconds;
+    d->is_ours = made.made && !made.kept;
+    return PR_OK;
+}
+
+/* ---- opening it */
+
+/* What is in memory is made by the process that reads it. */
+static int fill_memory(struct pr_emulate_data *d, struct pr_err *err)
+{
+    const struct pr_dataset *set = &d->e->set;
+    char name[PR_NAME_BYTES];
+    struct pr_writer *w;
+    struct pr_sides sides;
+    struct pr_file_spec spec;
+    uint64_t bytes;
+    int rc = pr_writer_new(set->format, d->st, &w, err);
+
+    if (rc)
+        return rc;
+    pr_sides_start(&sides);
+    for (uint64_t i = 0; pr_dataset_folder(set, i, name), !rc && *name; i++)
+        rc = pr_storage_make_folder(d->st, name, err);
+    for (uint64_t f = 0; !rc && f < pr_dataset_files(set); f++) {
+        pr_dataset_spec(set, &sides, f, &spec);
+        pr_dataset_name(set, f, PR_NAME_DATA, name);
+        rc = pr_writer_write(w, &spec, name, &bytes, err);
+        if (!rc && __atomic_load_n(d->stop, __ATOMIC_RELAXED))
+            rc = pr_fail(err, PR_E_INTR, "", "interrupted");
+    }
+    pr_writer_free(w);
+    return rc;
+}
+
+static bool skips_errors(const struct pr_emulate_data *d)
+{
+    return strcmp(d->e->reader.on_error, "skip") == 0;
+}
+
+static enum pr_check_files check_of(const char *word)
+{
+    if (strcmp(word, "all") == 0)
+        return PR_CHECK_ALL;
+    return strcmp(word, "none") == 0 ? PR_CHECK_NONE : PR_CHECK_SAMPLED;
+}
+
+static void found_so_far(void *ctx, uint64_t done, uint64_t of)
+{
+    struct pr_emulate_data *d = ctx;
+
+    pr_progress_say(d->progress, (double)done / (double)of,
+                    "looking for files: %llu of %llu", (unsigned long long)done,
+                    (unsigned long long)of);
+}
+
+static int find_files(struct pr_emulate_data *d, struct pr_err *err)
+{
+    struct pr_emulate *e = d->e;
+    struct pr_find_opts opts = {
+        .wanted = {[PR_TRAIN] = true, [PR_VALID] = e->workflow.evaluation},
+        .check = check_of(e->opts.check_files),
+        .stop = d->stop,
+        .progress = found_so_far,
+        .ctx = d,
+    };
+    struct pr_dataset_found found;
+    int rc = pr_dataset_find(&e->set, d->st, &opts, &found, err);
+
+    if (rc == PR_E_IO && skips_errors(d)) {
+        /* One that is missing is skipped when its turn comes. */
+        opts.check = PR_CHECK_NONE;
+        rc = pr_dataset_find(&e->set, d->st, &opts, &found, err);
+    }
+    if (!rc)
+        d->stats->data_bytes = (uint64_t)found.bytes;
+    return rc;
+}
+
+static uint64_t memory_bytes(void)
+{
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A set that fits in memory measures memory from the second epoch on. */
+static void warn_of_cache(struct pr_emulate_data *d)
+{
+    const struct pr_emulate *e = d->e;
+    uint64_t data = d->stats->data_bytes, memory = memory_bytes();
+    char a[16], b[16];
+
+    if (!data || data >= memory || strcmp(e->storage.engine, "direct") == 0 ||
+        strcmp(e->opts.drop_cache, "epoch") == 0)
+        return;
+    pr_buf_printf(d->notes,
+                  "the data set (%s) fits in this machine's memory (%s): what "
+                  "was read once may come from the page cache; use more files, "
+                  "reader.odirect=true or emulate.drop_cache=epoch\n",
+                  pr_format_bytes(a, data), pr_format_bytes(b, memory));
+}
+
+/* Files say what is in them, but DLIO's figures and our plan go by the
+ * parameters. */
+static int warn_of_shape(struct pr_emulate_data *d, struct pr_err *err)
+{
+    const char *name;
+    int rc = pr_generate_differs(&d->e->set, &d->e->storage, &name, err);
+
+    if (rc == PR_E_FORMAT || rc == PR_E_IO)
+        return PR_OK; /* a marker that cannot be read says nothing */
+    if (!rc && name)
+        pr_buf_printf(d->notes,
+                      "the data set was made with another dataset.%s: what is "
+                      "there is read, but figures that follow from this "
+                      "parameter (DLIO's MB/s) are wrong\n",
+                      name);
+    return rc;
+}
+
+int pr_data_open(struct pr_emulate_data *d, struct pr_err *err)
+{
+    const struct pr_emulate *e = d->e;
+    int rc = pr_storage_open(&e->storage, &d->st, err);
+
+    if (rc)
+        return rc;
+    if (!pr_emulate_reads(e))
+        return PR_OK;
+    if (strcmp(e->storage.engine, "null") == 0)
+        return pr_dataset_serve(&e->set, d->st, err);
+    if (strcmp(e->storage.engine, "memory") == 0)
+        return fill_memory(d, err);
+    rc = find_files(d, err);
+    if (!rc)
+        rc = warn_of_shape(d, err);
+    if (!rc)
+        warn_of_cache(d);
+    return rc;
+}
+
+void pr_data_close(struct pr_emulate_data *d)
+{
+    pr_storage_close(d->st);
+    d->st = NULL;
+}
+
+/* ---- the page cache */
+
+static uint64_t first_of(const struct pr_dataset *set, enum pr_split split)
+{
+    return split == PR_TRAIN ? 0 : set->files[PR_TRAIN];
+}
+
+static int drop_files(struct pr_emulate_data *d, enum pr_split split,
+                      struct pr_err *err)
+{
+    const struct pr_dataset *set = &d->e->set;
+    uint64_t n = set->files[split];
+    char name[PR_NAME_BYTES];
+    int rc = PR_OK;
+
+    pr_progress_start(d->progress);
+    for (uint64_t i = 0; !rc && i < n; i++) {
+        pr_dataset_name(set, first_of(set, split) + i, PR_NAME_DATA, name);
+        rc = pr_storage_drop(d->st, name, err);
+        if (rc == PR_E_IO && skips_errors(d))
+            rc = PR_OK; /* reading will tell */
+        if (pr_progress_due(d->progress))
+            pr_progress_say(d->progress, (double)i / (double)n,
+                            "dropping cached pages: %llu of %llu files",
+                            (unsigned long long)i, (unsigned long long)n);
+        if (!rc && __atomic_load_n(d->stop, __ATOMIC_RELAXED))
+            rc = pr_fail(err, PR_E_INTR, "", "interrupted");
+    }
+    return rc;
+}
+
+static bool wants_drop(const struct pr_emulate_data *d, enum pr_split split)
+{
+    const char *when = d->e->opts.drop_cache;
+
+    if (strcmp(when, "epoch") == 0)
+        return true;
+    if (d->dropped[split] || strcmp(when, "never") == 0)
+        return false;
+    return strcmp(when, "start") == 0 || d->e->workflow.generate_data;
+}
+
+/* Looking at some files tells enough. */
+static int look_at_cache(struct pr_emulate_data *d, enum pr_split split,
+                         double *ret, struct pr_err *err)
+{
+    const struct pr_dataset *set = &d->e->set;
+    uint64_t n = set->files[split], each = n / LOOK_AT ? n / LOOK_AT : 1;
+    uint64_t in = 0, all = 0, cached, bytes;
+    char name[PR_NAME_BYTES];
+    int rc = 1;
+
+    for (uint64_t i = 0; rc == 1 && i < n; i += each) {
+        pr_dataset_name(set, first_of(set, split) + i, PR_NAME_DATA, name);
+        rc = pr_storage_cached(d->st, name, &cached, &bytes, err);
+        if (rc == 1) {
+            in += cached;
+            all += bytes;
+        } else if (rc == PR_E_IO && skips_errors(d)) {
+            rc = 1;
+        }
+    }
+    if (rc < 0 && rc != PR_E_UNAVAIL)
+        return rc;
+    *ret = rc == 1 && all ? (double)in / (double)all : -1;
+    return PR_OK;
+}
+
+int pr_data_before(struct pr_emulate_data *d, enum pr_split split,
+                   double *ret_cached, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    *ret_cached = -1;
+    if (!pr_emulate_has_files(d->e))
+        return PR_OK;
+    if (wants_drop(d, split))
+        rc = d->e->opts.drop_all ? pr_storage_drop_all(err)
+                                 : drop_files(d, split, err);
+    d->dropped[split] = true;
+    /* What goes past the cache is not served from it. */
+    if (rc || strcmp(d->e->storage.engine, "direct") == 0)
+        return rc;
+    return look_at_cache(d, split, ret_cached, err);
+}
+
+/* A number in a file of /proc, after a word. UINT64_MAX: not there. */
+static uint64_t proc_number(const char *path, const char *word)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    const char *text, *at;
+    unsigned long long n;
+    size_t len;
+
+    if (!a || pr_file_read(path, 65536, a, &text, &len, NULL))
+        return UINT64_MAX;
+    at = strstr(text, word);
+    return at && sscanf(at + strlen(word), "%llu", &n) == 1 ? n : UINT64_MAX;
+}
+
+uint64_t pr_data_device_bytes(void)
+{
+    return proc_number("/proc/self/io", "\nread_bytes:");
+}
+
+uint64_t pr_data_free_memory(void)
+{
+    uint64_t kib = proc_number("/proc/meminfo", "\nMemAvailable:");
+
+    return kib < UINT64_MAX / 1024 ? kib * 1024 : memory_bytes();
+}
+
+int pr_data_remove(struct pr_emulate_data *d, struct pr_err *err)
+{
+    const struct pr_emulate *e = d->e;
+
+    /* Making data and nothing else would be for nothing. */
+    if (e->set.opts.keep_files || !d->is_ours || !e->workflow.train)
+        return PR_OK;
+    return pr_generate_remove(&e->set, &e->storage, err);
+}

@@ -1,0 +1,56 @@
+/* What the files that write DLIO's results share. */
+#ifndef PR_WORKLOAD_EMULATE_DLIO_IMPL_H
+#define PR_WORKLOAD_EMULATE_DLIO_IMPL_H
+
+#include "base/json_build.h"
+#include "workload/emulate_dlio.h"
+
+/* The machine, as DLIO describes it. Text is in an arena. */
+struct pr_dlio_host {
+    const char *cpuinfo, *meminfo; /* the files in /proc; NULL: not there */
+    char name[80], processor[80];
+    double memory_gb; /* powers of 1024; 0: not known */
+    uint64_t cpus;
+};
+void pr_dlio_host_read(struct pr_dlio_host *h, struct pr_arena *a);
+
+/* Lines "key: value" as an object; of a key that comes again, the last value
+ * in the first place. NULL text: no object. */
+void pr_dlio_pairs(struct pr_jb *jb, const char *key, const char *text);
+
+/* Size of the training data, as DLIO reckons it, in GB of 1024 ** 3 bytes. */
+double pr_dlio_data_gb(const struct pr_emulate *e);
+
+/* 1 when memory could hold the training data. */
+int pr_dlio_may_cache(const struct pr_emulate *e, const struct pr_dlio_host *h);
+
+/* A point in time, local: 2026-06-17T10:00:00.123456. */
+const char *pr_dlio_time(char out[static 32], uint64_t wall_ns);
+
+/* Size of a sample that DLIO takes for its MB/s: what was configured. */
+double pr_dlio_record_bytes(const struct pr_emulate *e);
+
+static inline uint64_t pr_dlio_batch(const struct pr_emulate *e,
+                                     bool evaluation)
+{
+    return (uint64_t)(evaluation ? e->reader.batch_size_eval
+                                 : e->reader.batch_size);
+}
+
+/* "success", or "fail": whether a mean utilisation in percent is enough. */
+const char *pr_dlio_meets(const struct pr_emulate *e, double au);
+
+/* The phases of one epoch; NULL: there was none. */
+struct pr_dlio_epoch {
+    const struct pr_phase *train, *eval;
+};
+
+/* Takes the next epoch off a list of phases. False: it was the last one. */
+bool pr_dlio_next(const struct pr_phase **cursor, struct pr_dlio_epoch *ret);
+
+/* The contents of summary.json. */
+void pr_dlio_summary(const struct pr_emulate *e,
+                     const struct pr_emulate_stats *s,
+                     const struct pr_dlio_host *h, struct pr_buf *out);
+
+#endif

@@ -1,0 +1,260 @@
+/*
+ * DLIO's log lines. Those that tell of a point in time carry it; figures are
+ * DLIO's, by its formulas, of the first accelerator where DLIO shows those of
+ * its first rank.
+ */
+#include "base/clock.h"
+#include "workload/emulate_dlio_impl.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* "[OUTPUT] 2026-06-17T10:00:00.123456 " */
+static void stamp(struct pr_buf *out, uint64_t wall_ns)
+{
+    char text[32];
+
+    pr_buf_printf(out, "[OUTPUT] %s ", pr_dlio_time(text, wall_ns));
+}
+
+static void stamp_now(struct pr_buf *out)
+{
+    stamp(out, pr_wall_clock_ns());
+}
+
+static void say_mode(const struct pr_emulate *e, struct pr_buf *out)
+{
+    const struct {
+        bool on;
+        const char *text;
+    } modes[] = {
+        {e->workflow.generate_data, "Generating data"},
+        {e->workflow.train, "Training"},
+        {e->workflow.evaluation, "Evaluation"},
+    };
+    const char *gap = "";
+
+    stamp_now(out);
+    pr_buf_str(out, "Running DLIO [");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (modes[i].on) {
+            pr_buf_printf(out, "%s%s", gap, modes[i].text);
+            gap = " & ";
+        }
+    pr_buf_printf(out, "] with %" PRIu64 " process(es)\n", e->accelerators);
+}
+
+static void say_caching(const struct pr_emulate *e, struct pr_buf *out)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 14);
+    struct pr_dlio_host h;
+
+    if (!a)
+        return;
+    pr_dlio_host_read(&h, a);
+    if (pr_dlio_may_cache(e, &h))
+        pr_buf_str(out,
+                   "[WARNING] The amount of dataset is smaller than the host "
+                   "memory; data might be cached after the first epoch. "
+                   "Increase the size of dataset to eliminate the caching "
+                   "effect!!!\n");
+}
+
+static void say_cap(const struct pr_emulate *e, uint64_t steps,
+                    struct pr_buf *out)
+{
+    int64_t cap = e->train.total_training_steps;
+    uint64_t all = steps * (uint64_t)e->train.epochs;
+    bool run = e->train.total_training_steps_of[0] == 'r';
+    uint64_t most = run ? all : steps;
+
+    if (cap <= 0)
+        return;
+    stamp_now(out);
+    pr_buf_printf(out,
+                  "Total training steps is set to be %" PRId64
+                  ". Will only run up to %" PRIu64 "\n",
+                  cap, (uint64_t)cap < all ? (uint64_t)cap : all);
+    if ((uint64_t)cap > most)
+        pr_buf_printf(out,
+                      "[WARNING] Only have enough data for %" PRIu64
+                      " steps but %" PRId64 " wanted\n",
+                      most, cap);
+}
+
+static void say_eval_steps(const struct pr_emulate *e, struct pr_buf *out)
+{
+    uint64_t per_file = (uint64_t)e->set.opts.num_samples_per_file;
+    uint64_t batch = pr_dlio_batch(e, true);
+
+    stamp_now(out);
+    pr_buf_printf(out,
+                  "Steps per eval: %" PRIu64 " = %" PRIu64 " * %" PRIu64
+                  " / %" PRIu64 " / %" PRIu64 " (samples per file * num files "
+                  "/ batch size eval / comm size)\n",
+                  per_file * e->set.files[PR_VALID] / batch / e->accelerators,
+                  per_file, e->set.files[PR_VALID], batch, e->accelerators);
+}
+
+void pr_dlio_say_start(const struct pr_emulate *e, uint64_t steps,
+                       struct pr_buf *out)
+{
+    say_mode(e, out);
+    say_caching(e, out);
+    stamp_now(out);
+    pr_buf_printf(out,
+                  "Max steps per epoch: %" PRIu64 " = %" PRId64 " * %" PRIu64
+                  " / %" PRIu64 " / %" PRIu64 " (samples per file * num files "
+                  "/ batch size / comm size)\n",
+                  steps, e->set.opts.num_samples_per_file,
+                  e->set.files[PR_TRAIN], pr_dlio_batch(e, false),
+                  e->accelerators);
+    say_cap(e, steps, out);
+    if (e->workflow.evaluation)
+        say_eval_steps(e, out);
+}
+
+void pr_dlio_say_epoch(const struct pr_emulate *e, unsigned epoch,
+                       uint64_t steps, struct pr_buf *out)
+{
+    stamp_now(out);
+    if (e->train.total_training_steps > 0)
+        pr_buf_printf(out,
+                      "Starting epoch %u: Overriding number of steps to "
+                      "%" PRIu64 ".\n",
+                      epoch, steps);
+    else
+        pr_buf_printf(out, "Starting epoch %u: %" PRIu64 " steps expected\n",
+                      epoch, steps);
+    stamp_now(out);
+    pr_buf_str(out, "Starting block 1\n");
+}
+
+/* Mean and deviation of computing as measured, in the window. */
+static void compute_times(const struct pr_accel_stats *a, double *ret_mean,
+                          double *ret_stdev)
+{
+    double n = (double)a->window_steps, mean, square;
+
+    *ret_mean = *ret_stdev = 0;
+    if (!a->window_steps)
+        return;
+    mean = (double)a->window_compute_ns / 1e9 / n;
+    square = a->compute_square / n - mean * mean;
+    *ret_mean = mean;
+    *ret_stdev = square > 0 ? sqrt(square) : 0;
+}
+
+static void say_training(const struct pr_emulate *e, const struct pr_phase *p,
+                         struct pr_buf *out)
+{
+    uint64_t steps = p->accel[0].steps;
+    double mean, stdev, s = pr_phase_seconds(p);
+
+    compute_times(&p->accel[0], &mean, &stdev);
+    stamp(out, p->end_wall_ns);
+    pr_buf_printf(out,
+                  "Ending block 1 - %" PRIu64 " steps completed in %.2f s\n",
+                  steps, s);
+    stamp_now(out);
+    pr_buf_printf(out,
+                  "Epoch %u - Block 1 [Training] Accelerator Utilization "
+                  "[AU] (%%): %.4f\n",
+                  p->epoch, pr_dlio_au(p, 0));
+    stamp_now(out);
+    pr_buf_printf(out,
+                  "Epoch %u - Block 1 [Training] Throughput "
+                  "(samples/second): %.4f\n",
+                  p->epoch,
+                  pr_dlio_throughput(p, 0, pr_dlio_batch(e, false)) *
+                      (double)p->accelerators);
+    stamp_now(out);
+    pr_buf_printf(out,
+                  "Epoch %u - Block 1 [Training] Computation time per step "
+                  "(second): %.4f+/-%.4f (set value: ",
+                  p->epoch, mean, stdev);
+    pr_duration_text(&e->compute, out);
+    pr_buf_str(out, ")\n");
+    stamp_now(out);
+    pr_buf_printf(out,
+                  "Ending epoch %u - %" PRIu64 " steps completed in %.2f s\n",
+                  p->epoch, steps, s);
+}
+
+static void say_evaluation(const struct pr_emulate *e, const struct pr_phase *p,
+                           struct pr_buf *out)
+{
+    stamp(out, p->start_wall_ns);
+    pr_buf_printf(out, "Starting eval - %" PRIu64 " steps expected\n",
+                  p->steps_planned);
+    stamp(out, p->end_wall_ns);
+    pr_buf_printf(out, "Ending eval - %" PRIu64 " steps completed in %.2f s\n",
+                  p->accel[0].steps, pr_phase_seconds(p));
+    stamp_now(out);
+    pr_buf_printf(out,
+                  "Epoch %u [Eval] Accelerator Utilization [AU] (%%): %.4f\n",
+                  p->epoch, pr_dlio_au(p, 0));
+    stamp_now(out);
+    pr_buf_printf(out, "Epoch %u [Eval] Throughput (samples/second): %.4f\n",
+                  p->epoch,
+                  pr_dlio_throughput(p, 0, pr_dlio_batch(e, true)) *
+                      (double)p->accelerators);
+}
+
+void pr_dlio_say_phase(const struct pr_emulate *e, const struct pr_phase *p,
+                       struct pr_buf *out)
+{
+    if (p->evaluation)
+        say_evaluation(e, p, out);
+    else
+        say_training(e, p, out);
+}
+
+static void say_metric(const struct pr_emulate *e,
+                       const struct pr_emulate_stats *s, bool evaluation,
+                       struct pr_buf *out)
+{
+    double mb = pr_dlio_record_bytes(e) / 1024 / 1024;
+    const char *kind = evaluation ? "Eval" : "Training";
+    int digits = evaluation ? 6 : 4;
+    struct pr_dlio_figures f;
+
+    pr_dlio_figures(s, evaluation, pr_dlio_batch(e, evaluation), &f);
+    pr_buf_printf(out,
+                  "[METRIC] %s Accelerator Utilization [AU] (%%): %.4f "
+                  "(%.4f)\n",
+                  kind, f.au, f.au_stdev);
+    pr_buf_printf(out, "[METRIC] %s Throughput (samples/second): %.*f (%.*f)\n",
+                  kind, digits, f.throughput, digits, f.throughput_stdev);
+    pr_buf_printf(out, "[METRIC] %s %sThroughput (MB/second): %.*f (%.*f)\n",
+                  kind, evaluation ? "" : "I/O ", digits, f.throughput * mb,
+                  digits, f.throughput_stdev * mb);
+    pr_buf_printf(out, "[METRIC] %s_au_meet_expectation: %s\n",
+                  evaluation ? "eval" : "train", pr_dlio_meets(e, f.au));
+}
+
+void pr_dlio_say_end(const struct pr_emulate *e,
+                     const struct pr_emulate_stats *s, struct pr_buf *out)
+{
+    static const char line[] =
+        "[METRIC] ======================================================"
+        "====\n";
+    const char *folder = e->output.folder;
+
+    stamp_now(out);
+    pr_buf_printf(out, "Saved outputs in %s\n",
+                  folder && *folder ? folder : e->job->dir);
+    pr_buf_str(out, "[OUTPUT] Averaged metric over all steps/epochs\n");
+    pr_buf_str(out, line);
+    pr_buf_printf(out,
+                  "[METRIC] Number of Simulated Accelerators: %" PRIu64 " \n",
+                  e->accelerators);
+    if (e->workflow.train)
+        say_metric(e, s, false, out);
+    if (e->workflow.evaluation)
+        say_metric(e, s, true, out);
+    pr_buf_str(out, line);
+    pr_buf_char(out, '\n');
+    stamp_now(out);
+    pr_buf_str(out, "outputs saved in RANKID_output.json\n");
+}

@@ -1,0 +1,34 @@
+/*
+ * The driver: emulated accelerators as state machines, all in one thread. Each
+ * asks for a batch, has it, computes until a deadline, and waits for the
+ * others at the barrier. Times are kept as they should be, not as they were
+ * noticed, so that errors do not add up; how late it noticed is measured.
+ */
+#ifndef PR_WORKLOAD_EMULATE_PHASE_H
+#define PR_WORKLOAD_EMULATE_PHASE_H
+
+#include "loader/feed.h"
+#include "workload/board.h"
+#include "workload/emulate.h"
+#include "workload/trace.h"
+
+/* Called about ten times a second with the steps that all have made. */
+typedef void pr_phase_tick(void *ctx, const struct pr_phase *p, uint64_t steps,
+                           uint64_t now_ns);
+
+struct pr_drive {
+    const struct pr_emulate *e;
+    struct pr_feed *feed;
+    const struct pr_order *order;
+    struct pr_phase *phase;     /* epoch, evaluation, steps_planned are set */
+    struct pr_trace_lane *lane; /* or NULL */
+    struct pr_board *board;     /* or NULL */
+    uint64_t steps_before;      /* for the board: those of earlier epochs */
+    pr_phase_tick *tick;
+    void *tick_ctx;
+};
+
+/* Runs one epoch's training or evaluation, and fills the phase. */
+int pr_phase_run(const struct pr_drive *d, struct pr_err *err) PR_MUST_CHECK;
+
+#endif

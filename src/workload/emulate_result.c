@@ -1,0 +1,328 @@
+/*
+ * The measures of an emulated training, written twice from one list: as metric
+ * lines of an experiment, and as an object in DLIO's summary. What is not
+ * known is left out.
+ */
+#include "workload/emulate_result.h"
+
+#include "workload/emulate_dlio_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where a measure goes: a line of its own, or a member of an object. */
+struct sink {
+    struct pr_buf *lines; /* NULL: into the object */
+    struct pr_jb jb;      /* of the line */
+    struct pr_jb *at;
+};
+
+static const char *begin(struct sink *k, const char *name)
+{
+    if (!k->lines)
+        return name;
+    pr_buf_printf(k->lines, "__results.%s__= ", name);
+    pr_jb_init(&k->jb, k->lines, 0);
+    return NULL;
+}
+
+static void end(struct sink *k)
+{
+    if (k->lines)
+        pr_buf_char(k->lines, '\n');
+}
+
+static void put_float(struct sink *k, const char *name, double f)
+{
+    if (!isfinite(f))
+        return;
+    pr_jb_float(k->at, begin(k, name), f);
+    end(k);
+}
+
+static void put_uint(struct sink *k, const char *name, uint64_t u)
+{
+    pr_jb_uint(k->at, begin(k, name), u);
+    end(k);
+}
+
+static void put_bool(struct sink *k, const char *name, bool b)
+{
+    pr_jb_bool(k->at, begin(k, name), b);
+    end(k);
+}
+
+static void put_str(struct sink *k, const char *name, const char *s)
+{
+    if (!s)
+        return;
+    pr_jb_str(k->at, begin(k, name), s);
+    end(k);
+}
+
+static double per(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+static bool as_dlio(const struct pr_emulate *e)
+{
+    return e->opts.compat && !strcmp(e->opts.compat, "dlio");
+}
+
+double pr_emulate_utilisation(const struct pr_emulate *e,
+                              const struct pr_emulate_stats *s)
+{
+    struct pr_dlio_figures f;
+    struct pr_totals t;
+
+    if (as_dlio(e)) {
+        pr_dlio_figures(s, false, pr_dlio_batch(e, false), &f);
+        return f.au / 100;
+    }
+    pr_stats_total(s, false, &t);
+    return pr_totals_utilisation(&t);
+}
+
+/* ---- of the whole */
+
+static void put_percentiles(struct sink *k, const char *name,
+                            const struct pr_histogram *h)
+{
+    static const struct {
+        const char *name;
+        double p;
+    } rows[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
+    char full[48];
+
+    if (!h->count)
+        return;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(full, sizeof full, "%s_%s", name, rows[i].name);
+        put_float(k, full, (double)pr_histogram_at(h, rows[i].p) / 1e6);
+    }
+    snprintf(full, sizeof full, "%s_max", name);
+    put_float(k, full, (double)h->max / 1e6);
+}
+
+static void put_utilisation_by_epoch(struct sink *k,
+                                     const struct pr_emulate_stats *s,
+                                     bool dlio)
+{
+    size_t n = 0;
+
+    pr_jb_arr(k->at, begin(k, "utilisation_by_epoch"));
+    for (const struct pr_phase *p = s->first; p && n < PR_EPOCHS_LISTED;
+         p = p->next)
+        if (!p->evaluation) {
+            pr_jb_float(k->at, NULL,
+                        dlio ? pr_dlio_phase_au(p) / 100
+                             : pr_phase_utilisation(p));
+            n++;
+        }
+    pr_jb_end(k->at);
+    end(k);
+}
+
+/* Utilisation and samples a second, ours or DLIO's. */
+static void put_main(struct sink *k, const struct pr_emulate *e,
+                     const struct pr_emulate_stats *s,
+                     const struct pr_totals *t)
+{
+    double utilisation = pr_totals_utilisation(t);
+    double rate = per((double)t->samples, t->seconds);
+    bool dlio = k->lines && as_dlio(e);
+    struct pr_dlio_figures f;
+
+    if (dlio) {
+        put_float(k, "prony.utilisation", utilisation);
+        put_float(k, "prony.samples_per_second", rate);
+        pr_dlio_figures(s, false, pr_dlio_batch(e, false), &f);
+        utilisation = f.au / 100;
+        rate = f.throughput;
+    }
+    put_float(k, "utilisation", utilisation);
+    put_utilisation_by_epoch(k, s, dlio);
+    put_float(k, "samples_per_second", rate);
+}
+
+static void put_amounts(struct sink *k, const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s,
+                        const struct pr_totals *t)
+{
+    put_uint(k, "accelerators", e->accelerators);
+    put_uint(k, "epochs", t->phases);
+    put_uint(k, "steps", t->steps);
+    put_uint(k, "samples", t->samples);
+    put_uint(k, "skipped_samples", t->failed);
+    put_float(k, "seconds", t->seconds);
+    put_uint(k, "bytes_read", t->storage_bytes);
+    put_uint(k, "bytes_delivered", t->bytes);
+    if (t->device_bytes != UINT64_MAX)
+        put_uint(k, "device_bytes", t->device_bytes);
+    if (s->data_bytes)
+        put_uint(k, "data_set_bytes", s->data_bytes);
+    if (s->generated_bytes) {
+        put_uint(k, "generated_bytes", s->generated_bytes);
+        put_float(k, "generated_seconds", s->generated_s);
+    }
+    put_float(k, "storage_mb_per_second",
+              per((double)t->storage_bytes / 1e6, t->seconds));
+}
+
+/* How long after training began the first and the last accelerator ended. */
+static void put_done(struct sink *k, const struct pr_emulate_stats *s)
+{
+    const struct pr_phase *first = NULL, *last = NULL;
+    uint64_t low = UINT64_MAX, high = 0;
+
+    for (const struct pr_phase *p = s->first; p; p = p->next)
+        if (!p->evaluation) {
+            first = first ? first : p;
+            last = p;
+        }
+    for (uint64_t i = 0; last && i < last->accelerators; i++) {
+        const struct pr_accel_stats *a = &last->accel[i];
+
+        if (a->steps && a->last_ns < low)
+            low = a->last_ns;
+        if (a->steps && a->last_ns > high)
+            high = a->last_ns;
+    }
+    if (!high || low < first->start_ns)
+        return;
+    put_float(k, "first_done_s", (double)(low - first->start_ns) / 1e9);
+    put_float(k, "last_done_s", (double)(high - first->start_ns) / 1e9);
+}
+
+static void put_times(struct sink *k, const struct pr_emulate_stats *s,
+                      const struct pr_totals *t)
+{
+    put_float(k, "wait_share", per(t->wait_s, t->accelerator_s));
+    put_float(k, "barrier_share", per(t->barrier_s, t->accelerator_s));
+    put_percentiles(k, "wait_ms", &t->wait);
+    put_percentiles(k, "step_ms", &t->step);
+    put_float(k, "late_us_mean", per(t->late_s * 1e6, (double)t->steps));
+    put_float(k, "late_us_max", t->late_max_s * 1e6);
+    put_done(k, s);
+}
+
+static void put_reading(struct sink *k, const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s,
+                        const struct pr_totals *t)
+{
+    bool known = t->storage_share >= 0 && t->storage_bytes;
+
+    put_float(k, "storage_share", known ? t->storage_share : NAN);
+    if (e->reader.decode)
+        put_float(k, "decode_share", known ? 1 - t->storage_share : NAN);
+    put_float(k, "cached_share", t->cached >= 0 ? t->cached : NAN);
+    put_bool(k, "decode", e->reader.decode);
+    put_bool(k, "checksum", e->reader.checksum);
+    put_str(k, "engine", s->engine ? s->engine : e->storage.engine);
+    if (s->threads)
+        put_uint(k, "threads", s->threads);
+}
+
+static void put_evaluation(struct sink *k, const struct pr_emulate_stats *s)
+{
+    struct pr_totals t;
+
+    pr_stats_total(s, true, &t);
+    if (!t.phases)
+        return;
+    put_float(k, "eval_utilisation", pr_totals_utilisation(&t));
+    put_float(k, "eval_samples_per_second", per((double)t.samples, t.seconds));
+    put_float(k, "eval_storage_mb_per_second",
+              per((double)t.storage_bytes / 1e6, t.seconds));
+    put_uint(k, "eval_samples", t.samples);
+    put_uint(k, "eval_bytes_read", t.storage_bytes);
+    put_float(k, "eval_seconds", t.seconds);
+    put_percentiles(k, "eval_wait_ms", &t.wait);
+}
+
+/* ---- all of it */
+
+static void put_all(struct sink *k, const struct pr_emulate *e,
+                    const struct pr_emulate_stats *s, const struct pr_totals *t)
+{
+    PR_AUTO_BUF struct pr_buf verdict = PR_BUF_INIT(1 << 16);
+
+    pr_emulate_verdict(e, s, &verdict);
+    put_str(k, "verdict", pr_buf_ok(&verdict) ? verdict.data : NULL);
+    put_main(k, e, s, t);
+    put_amounts(k, e, s, t);
+    put_times(k, s, t);
+    put_reading(k, e, s, t);
+    put_evaluation(k, s);
+    pr_emulate_accelerators(s, k->at, begin(k, "by_accelerator"));
+    end(k);
+    pr_emulate_epochs(s, k->at, begin(k, "by_epoch"));
+    end(k);
+}
+
+void pr_emulate_object(const struct pr_emulate *e,
+                       const struct pr_emulate_stats *s, struct pr_jb *jb,
+                       const char *key)
+{
+    struct sink k = {.at = jb};
+    struct pr_totals t;
+
+    pr_stats_total(s, false, &t);
+    pr_jb_obj(jb, key);
+    put_all(&k, e, s, &t);
+    pr_jb_end(jb);
+}
+
+static void put_dlio(struct sink *k, const struct pr_emulate *e,
+                     const struct pr_emulate_stats *s, bool evaluation)
+{
+    double mb = pr_dlio_record_bytes(e) / 1024 / 1024;
+    const char *kind = evaluation ? "eval" : "train";
+    struct pr_dlio_figures f;
+    char name[80];
+
+    pr_dlio_figures(s, evaluation, pr_dlio_batch(e, evaluation), &f);
+#define PUT(put, what, value)                              \
+    snprintf(name, sizeof name, "dlio.%s_%s", kind, what); \
+    put(k, name, value)
+    PUT(put_float, "au_mean_percentage", f.au);
+    PUT(put_float, "au_stdev_percentage", f.au_stdev);
+    PUT(put_str, "au_meet_expectation", pr_dlio_meets(e, f.au));
+    PUT(put_float, "throughput_mean_samples_per_second", f.throughput);
+    PUT(put_float, "throughput_stdev_samples_per_second", f.throughput_stdev);
+    PUT(put_float, "io_mean_MB_per_second", f.throughput * mb);
+    PUT(put_float, "io_stdev_MB_per_second", f.throughput_stdev * mb);
+#undef PUT
+}
+
+/* The figures that a table of several runs shows. */
+static void put_names(const struct pr_emulate *e, struct pr_buf *out)
+{
+    bool computes = pr_duration_mean(&e->compute) > 0;
+
+    pr_buf_printf(out,
+                  "__results.prony.main__= [%s\"samples_per_second\", "
+                  "\"storage_mb_per_second\"%s]\n",
+                  computes ? "\"utilisation\", " : "",
+                  computes ? ", \"wait_ms_p99\"" : "");
+}
+
+void pr_emulate_results(const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s, struct pr_buf *out)
+{
+    struct sink k = {.lines = out};
+    struct pr_totals t;
+
+    k.at = &k.jb;
+    pr_stats_total(s, false, &t);
+    put_names(e, out);
+    put_all(&k, e, s, &t);
+    if (t.step.count) /* as DLBS has it: a step, in milliseconds */
+        put_float(&k, "time", pr_histogram_mean(&t.step) / 1e6);
+    if (e->workflow.train)
+        put_dlio(&k, e, s, false);
+    if (e->workflow.evaluation)
+        put_dlio(&k, e, s, true);
+}

@@ -1,0 +1,37 @@
+/*
+ * What an emulated training found, as metric lines: __results.NAME__= JSON.
+ * Ours under plain names, DLIO's under dlio.*; and the verdict in words.
+ * docs/measures.md defines them.
+ */
+#ifndef PR_WORKLOAD_EMULATE_RESULT_H
+#define PR_WORKLOAD_EMULATE_RESULT_H
+
+#include "base/json_build.h"
+#include "workload/emulate.h"
+
+void pr_emulate_results(const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s, struct pr_buf *out);
+
+/* Our measures as one JSON object, by our definitions in any case. */
+void pr_emulate_object(const struct pr_emulate *e,
+                       const struct pr_emulate_stats *s, struct pr_jb *jb,
+                       const char *key);
+
+/* Parts of it. Of more accelerators than are listed there is the least, the
+ * mean and the most; of more phases the first ones. */
+enum { PR_ACCELERATORS_LISTED = 1000, PR_EPOCHS_LISTED = 10000 };
+void pr_emulate_accelerators(const struct pr_emulate_stats *s, struct pr_jb *jb,
+                             const char *key);
+void pr_emulate_epochs(const struct pr_emulate_stats *s, struct pr_jb *jb,
+                       const char *key);
+
+/* The main figure: ours, or DLIO's with emulate.compat=dlio. */
+double pr_emulate_utilisation(const struct pr_emulate *e,
+                              const struct pr_emulate_stats *s);
+
+/* "storage keeps 14 of 16 accelerators busy; they wait 12 % of the time, on
+ * reading (not decoding)". */
+void pr_emulate_verdict(const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s, struct pr_buf *out);
+
+#endif

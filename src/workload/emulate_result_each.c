@@ -1,0 +1,127 @@
+/* The measures of an emulated training for each accelerator and each epoch. */
+#include "workload/emulate_result.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static double per(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+/* ---- of each accelerator */
+
+/* A measure of one accelerator over all training. */
+typedef double of_accelerator(const struct pr_emulate_stats *s, uint64_t i);
+
+static double samples_of(const struct pr_emulate_stats *s, uint64_t i)
+{
+    uint64_t n = 0;
+
+    for (const struct pr_phase *p = s->first; p; p = p->next)
+        n += p->evaluation ? 0 : p->accel[i].samples;
+    return (double)n;
+}
+
+static double utilisation_of(const struct pr_emulate_stats *s, uint64_t i)
+{
+    double compute = 0, all = 0;
+
+    for (const struct pr_phase *p = s->first; p; p = p->next)
+        if (!p->evaluation) {
+            compute += (double)p->accel[i].compute_ns / 1e9;
+            all += pr_phase_seconds(p);
+        }
+    return per(compute, all);
+}
+
+static void put_spread(struct pr_jb *jb, const struct pr_emulate_stats *s,
+                       uint64_t count, of_accelerator *of)
+{
+    double low = INFINITY, high = -INFINITY, sum = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        double f = of(s, i);
+
+        low = f < low ? f : low;
+        high = f > high ? f : high;
+        sum += f;
+    }
+    pr_jb_float(jb, "min", low);
+    pr_jb_float(jb, "mean", per(sum, (double)count));
+    pr_jb_float(jb, "max", high);
+}
+
+static void put_each(struct pr_jb *jb, const struct pr_emulate_stats *s,
+                     const char *key, uint64_t count, of_accelerator *of)
+{
+    if (count > PR_ACCELERATORS_LISTED) {
+        pr_jb_obj(jb, key);
+        put_spread(jb, s, count, of);
+    } else {
+        pr_jb_arr(jb, key);
+        for (uint64_t i = 0; i < count; i++)
+            if (of == samples_of)
+                pr_jb_uint(jb, NULL, (uint64_t)of(s, i));
+            else
+                pr_jb_float(jb, NULL, of(s, i));
+    }
+    pr_jb_end(jb);
+}
+
+void pr_emulate_accelerators(const struct pr_emulate_stats *s, struct pr_jb *jb,
+                             const char *key)
+{
+    uint64_t count = s->first ? s->first->accelerators : 0;
+
+    pr_jb_obj(jb, key);
+    put_each(jb, s, "utilisation", count, utilisation_of);
+    put_each(jb, s, "samples", count, samples_of);
+    pr_jb_end(jb);
+}
+
+/* ---- of each epoch */
+
+static void put_epoch(struct pr_jb *jb, const struct pr_phase *p)
+{
+    double s = pr_phase_seconds(p);
+    char order[24];
+
+    pr_jb_obj(jb, NULL);
+    pr_jb_uint(jb, "epoch", p->epoch);
+    pr_jb_str(jb, "phase", p->evaluation ? "eval" : "train");
+    pr_jb_float(jb, "seconds", s);
+    pr_jb_float(jb, "utilisation", pr_phase_utilisation(p));
+    pr_jb_float(jb, "samples_per_second", pr_phase_samples_per_s(p));
+    pr_jb_float(jb, "mb_per_second",
+                per((double)p->feed.storage_bytes / 1e6, s));
+    if (p->wait.count) {
+        pr_jb_float(jb, "wait_ms_p50",
+                    (double)pr_histogram_at(&p->wait, 0.5) / 1e6);
+        pr_jb_float(jb, "wait_ms_p99",
+                    (double)pr_histogram_at(&p->wait, 0.99) / 1e6);
+        pr_jb_float(jb, "wait_ms_max", (double)p->wait.max / 1e6);
+    }
+    if (p->feed.samples) {
+        snprintf(order, sizeof order, "%016" PRIx64, p->feed.order);
+        pr_jb_str(jb, "order_hash", order);
+    }
+    if (p->cached >= 0)
+        pr_jb_float(jb, "cached_share", p->cached);
+    if (p->device_bytes != UINT64_MAX)
+        pr_jb_uint(jb, "device_bytes", p->device_bytes);
+    pr_jb_end(jb);
+}
+
+void pr_emulate_epochs(const struct pr_emulate_stats *s, struct pr_jb *jb,
+                       const char *key)
+{
+    size_t n = 0;
+
+    pr_jb_arr(jb, key);
+    for (const struct pr_phase *p = s->first; p && n < PR_EPOCHS_LISTED;
+         p = p->next, n++)
+        put_epoch(jb, p);
+    pr_jb_end(jb);
+}

@@ -1,0 +1,176 @@
+/*
+ * Counting steps of an emulated training, and the figures of one phase: ours,
+ * and those that DLIO's formulas give. A step is counted in a few dozen
+ * instructions and without memory of its own, but for the lists.
+ */
+#include "workload/emulate_stats.h"
+
+#include "base/arena.h"
+#include "base/file.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* Steps of each accelerator that lists are kept of. */
+static uint64_t list_room(const struct pr_emulate_stats *s,
+                          uint64_t accelerators, uint64_t steps)
+{
+    uint64_t left = (uint64_t)PR_LIST_ALL - s->listed;
+    uint64_t room = steps < PR_LIST_STEPS ? steps : PR_LIST_STEPS;
+
+    return room < left / accelerators ? room : left / accelerators;
+}
+
+/* The lists are not cleared: what no step came for is never touched. */
+static bool make_lists(struct pr_emulate_stats *s, struct pr_arena *a,
+                       struct pr_phase *p)
+{
+    struct pr_step_lists *l = &p->lists;
+    size_t count;
+
+    l->room = list_room(s, p->accelerators, p->steps_planned);
+    count = (size_t)(p->accelerators * l->room);
+    if (!count)
+        return true;
+    l->wait = pr_arena_alloc(a, count * sizeof *l->wait);
+    l->compute = pr_arena_alloc(a, count * sizeof *l->compute);
+    return l->wait && l->compute;
+}
+
+struct pr_phase *pr_stats_phase(struct pr_emulate_stats *s, struct pr_arena *a,
+                                uint64_t accelerators, uint64_t steps)
+{
+    struct pr_phase *p = PR_ARENA_NEW(a, struct pr_phase);
+    size_t len;
+
+    assert(accelerators > 0);
+    if (!p)
+        return NULL;
+    p->accelerators = accelerators;
+    p->steps_planned = steps;
+    p->cached = -1;
+    p->device_bytes = UINT64_MAX;
+    p->accel = PR_ARENA_ARRAY(a, struct pr_accel_stats, accelerators);
+    if (!p->accel || !make_lists(s, a, p))
+        return NULL;
+    if (pr_file_read("/proc/meminfo", 1 << 16, a, &p->meminfo, &len, NULL))
+        p->meminfo = NULL;
+    s->listed += accelerators * p->lists.room;
+    if (s->last)
+        s->last->next = p;
+    else
+        s->first = p;
+    s->last = p;
+    return p;
+}
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+static void list_step(struct pr_step_lists *l, const struct pr_step *s)
+{
+    size_t at = (size_t)(s->accelerator * l->room + s->step);
+
+    if (s->step >= l->room)
+        return;
+    l->wait[at] = (float)seconds(s->ready_ns - s->asked_ns);
+    l->compute[at] = (float)seconds(s->end_ns - s->ready_ns);
+}
+
+void pr_stats_drop_last(struct pr_emulate_stats *s)
+{
+    struct pr_phase **at = &s->first, *before = NULL;
+
+    while (*at && (*at)->next) {
+        before = *at;
+        at = &(*at)->next;
+    }
+    *at = NULL;
+    s->last = before;
+}
+
+void pr_stats_step(struct pr_phase *p, const struct pr_step *s, bool window)
+{
+    struct pr_accel_stats *a = &p->accel[s->accelerator];
+    uint64_t wait = s->ready_ns - s->asked_ns;
+    uint64_t compute = s->end_ns - s->ready_ns, late = s->woke_ns - s->end_ns;
+
+    assert(s->accelerator < p->accelerators);
+    assert(s->asked_ns <= s->ready_ns && s->ready_ns <= s->end_ns &&
+           s->end_ns <= s->woke_ns);
+    if (a->steps++ == 0)
+        a->first_ns = s->end_ns;
+    a->last_ns = s->end_ns;
+    a->samples += s->samples;
+    a->wait_ns += wait;
+    a->compute_ns += compute;
+    a->late_ns += late;
+    if (late > a->late_max_ns)
+        a->late_max_ns = late;
+    if (window) {
+        a->window_steps++;
+        a->window_compute_ns += compute;
+        a->compute_square += seconds(compute) * seconds(compute);
+    } else {
+        a->outside_ns += wait + compute;
+    }
+    pr_histogram_add(&p->wait, wait);
+    pr_histogram_add(&p->step, s->end_ns - s->asked_ns);
+    pr_histogram_add(&p->late, late);
+    list_step(&p->lists, s);
+}
+
+double pr_phase_seconds(const struct pr_phase *p)
+{
+    return p->end_ns > p->start_ns ? seconds(p->end_ns - p->start_ns) : 0;
+}
+
+double pr_phase_utilisation(const struct pr_phase *p)
+{
+    double all = pr_phase_seconds(p) * (double)p->accelerators, compute = 0;
+
+    for (uint64_t i = 0; i < p->accelerators; i++)
+        compute += seconds(p->accel[i].compute_ns);
+    return all > 0 ? compute / all : 0;
+}
+
+double pr_phase_samples_per_s(const struct pr_phase *p)
+{
+    double s = pr_phase_seconds(p);
+    uint64_t samples = 0;
+
+    for (uint64_t i = 0; i < p->accelerators; i++)
+        samples += p->accel[i].samples;
+    samples -= p->feed.failed < samples ? p->feed.failed : samples;
+    return s > 0 ? (double)samples / s : 0;
+}
+
+/* The time that DLIO divides by: the phase without the steps left out. */
+static double window_seconds(const struct pr_phase *p, uint64_t accelerator)
+{
+    return pr_phase_seconds(p) - seconds(p->accel[accelerator].outside_ns);
+}
+
+double pr_dlio_au(const struct pr_phase *p, uint64_t accelerator)
+{
+    double compute = seconds(p->accel[accelerator].window_compute_ns);
+    double time = window_seconds(p, accelerator);
+
+    /* Rounding must not make more than all of it. */
+    return compute > 0 && time > 0 ? fmin(100, 100 * compute / time) : 0;
+}
+
+double pr_dlio_throughput(const struct pr_phase *p, uint64_t accelerator,
+                          uint64_t batch)
+{
+    uint64_t steps = p->accel[accelerator].steps;
+    /* DLIO takes two steps off, however many it left out; with one step its
+     * figure is negative, which says nothing. */
+    uint64_t counted = p->evaluation ? steps : steps > 2 ? steps - 2 : 0;
+    double time =
+        p->evaluation ? pr_phase_seconds(p) : window_seconds(p, accelerator);
+
+    return time > 0 ? (double)counted / time * (double)batch : 0;
+}

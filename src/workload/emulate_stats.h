@@ -1,0 +1,128 @@
+/*
+ * What is measured while training is emulated. A phase is the training or the
+ * evaluation of one epoch; in it each accelerator has figures of its own.
+ * Times are nanoseconds of pr_clock_ns unless said otherwise.
+ */
+#ifndef PR_WORKLOAD_EMULATE_STATS_H
+#define PR_WORKLOAD_EMULATE_STATS_H
+
+#include "base/histogram.h"
+#include "loader/feed.h"
+
+/* One step of one accelerator. */
+struct pr_step {
+    uint64_t accelerator, step; /* both from 0 */
+    uint64_t asked_ns;          /* it wanted its batch */
+    uint64_t ready_ns;          /* it had it; not before asked_ns */
+    uint64_t end_ns;            /* computed; when it should have ended */
+    uint64_t woke_ns;           /* when that was noticed; not before end_ns */
+    uint64_t samples;           /* in the batch */
+};
+
+struct pr_accel_stats {
+    uint64_t steps, samples;
+    uint64_t wait_ns, compute_ns; /* sums: for batches; as planned */
+    uint64_t late_ns, late_max_ns;
+    uint64_t barrier_ns;        /* waiting for others after computing */
+    uint64_t first_ns, last_ns; /* end of the first and the last step */
+    /* For DLIO's formulas: the window leaves out the first and last steps. */
+    uint64_t window_steps, window_compute_ns;
+    uint64_t outside_ns;   /* wait + compute of the steps left out */
+    double compute_square; /* in the window: sum of squares, in seconds */
+};
+
+/* Most steps of one accelerator in a phase, and most steps of all accelerators
+ * in all phases together, that lists are kept of. */
+enum { PR_LIST_STEPS = 100 * 1000, PR_LIST_ALL = 8 * 1000 * 1000 };
+
+/* Waits and computing times of single steps, in seconds, for DLIO's lists. */
+struct pr_step_lists {
+    float *wait, *compute; /* [accelerator * room + step] */
+    uint64_t room;         /* steps of each that fit; 0: no lists are kept */
+};
+
+struct pr_phase {
+    unsigned epoch; /* from 1 */
+    bool evaluation;
+    uint64_t steps_planned;
+    uint64_t start_ns, end_ns, start_wall_ns, end_wall_ns;
+    uint64_t accelerators;
+    struct pr_accel_stats *accel;
+    struct pr_histogram wait, step, late; /* over all accelerators */
+    struct pr_feed_stats feed;
+    struct pr_step_lists lists;
+    double cached; /* share of the data in the page cache before; -1: unknown */
+    uint64_t device_bytes; /* really fetched from a device; UINT64_MAX: not
+                              known */
+    const char *meminfo;   /* /proc/meminfo as it began; NULL: not known */
+    struct pr_phase *next;
+};
+
+struct pr_emulate; /* workload/emulate.h */
+
+struct pr_emulate_stats {
+    struct pr_phase *first, *last; /* in the order they ran */
+    uint64_t start_ns, end_ns, start_wall_ns, end_wall_ns;
+    uint64_t generated_bytes;
+    double generated_s;
+    uint64_t data_bytes; /* of the whole set; 0: not known */
+    uint64_t listed;     /* steps that lists have room for, so far */
+    const char *engine;  /* that really read; NULL: storage.engine */
+    unsigned threads;    /* that read; 0: not known */
+};
+
+/* Adds a phase with room for everything: cached and device_bytes say that they
+ * are not known. Epoch, kind and times are the caller's. NULL: out of memory.
+ */
+struct pr_phase *pr_stats_phase(struct pr_emulate_stats *s, struct pr_arena *a,
+                                uint64_t accelerators, uint64_t steps);
+
+/* Forgets the last phase, which was not finished. */
+void pr_stats_drop_last(struct pr_emulate_stats *s);
+
+/* Counts a step. window: whether DLIO's measures count it. */
+void pr_stats_step(struct pr_phase *p, const struct pr_step *s, bool window);
+
+/* ---- figures of a phase: ours */
+
+/* Share of the time that accelerators computed, 0 to 1, by our definition:
+ * sum of computing over accelerators / (accelerators * duration). */
+double pr_phase_utilisation(const struct pr_phase *p);
+double pr_phase_samples_per_s(const struct pr_phase *p);
+double pr_phase_seconds(const struct pr_phase *p);
+
+/* All phases of a kind together. */
+struct pr_totals {
+    uint64_t phases, accelerators; /* accelerators: of the largest phase */
+    uint64_t steps, samples;
+    uint64_t bytes, storage_bytes, failed; /* as in pr_feed_stats */
+    uint64_t device_bytes;                 /* UINT64_MAX: not known */
+    double seconds, accelerator_s;         /* accelerator_s: of all of them */
+    double compute_s, wait_s, barrier_s, late_s, late_max_s;
+    double cached, storage_share;     /* means by bytes; -1: not known */
+    double sample_s;                  /* open to decoded, on average */
+    const struct pr_err *first_error; /* of samples skipped, or NULL */
+    struct pr_histogram wait, step;
+};
+void pr_stats_total(const struct pr_emulate_stats *s, bool evaluation,
+                    struct pr_totals *ret);
+double pr_totals_utilisation(const struct pr_totals *t);
+
+/* ---- DLIO's, by its formulas (percent; samples a second of one rank) */
+double pr_dlio_au(const struct pr_phase *p, uint64_t accelerator);
+double pr_dlio_throughput(const struct pr_phase *p, uint64_t accelerator,
+                          uint64_t batch);
+
+/* Over the ranks of a phase: mean of the first, sum of the second. */
+double pr_dlio_phase_au(const struct pr_phase *p);
+double pr_dlio_phase_throughput(const struct pr_phase *p, uint64_t batch);
+
+/* Over the phases of a kind: means, deviations of the population. */
+struct pr_dlio_figures {
+    uint64_t epochs;
+    double au, au_stdev, throughput, throughput_stdev;
+};
+void pr_dlio_figures(const struct pr_emulate_stats *s, bool evaluation,
+                     uint64_t batch, struct pr_dlio_figures *ret);
+
+#endif

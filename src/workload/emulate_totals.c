@@ -1,0 +1,146 @@
+/*
+ * Figures of an emulated training over several phases: sums and means of ours,
+ * and means and deviations as DLIO has them.
+ */
+#include "workload/emulate_stats.h"
+
+#include <math.h>
+
+static void add_accelerators(struct pr_totals *t, const struct pr_phase *p)
+{
+    for (uint64_t i = 0; i < p->accelerators; i++) {
+        const struct pr_accel_stats *a = &p->accel[i];
+        double late_max_s = (double)a->late_max_ns / 1e9;
+
+        t->steps += a->steps;
+        t->samples += a->samples;
+        t->compute_s += (double)a->compute_ns / 1e9;
+        t->wait_s += (double)a->wait_ns / 1e9;
+        t->barrier_s += (double)a->barrier_ns / 1e9;
+        t->late_s += (double)a->late_ns / 1e9;
+        if (late_max_s > t->late_max_s)
+            t->late_max_s = late_max_s;
+    }
+}
+
+static void add_feed(struct pr_totals *t, const struct pr_feed_stats *f)
+{
+    t->bytes += f->bytes;
+    t->storage_bytes += f->storage_bytes;
+    t->failed += f->failed;
+    if (f->failed && !t->first_error)
+        t->first_error = &f->first_error;
+}
+
+/* Sums that become means once all phases are in. */
+struct means {
+    double cached, cached_bytes, share, sample_s, samples;
+};
+
+static void add_means(struct means *m, const struct pr_phase *p)
+{
+    const struct pr_feed_stats *f = &p->feed;
+    double bytes = (double)f->storage_bytes, samples = (double)f->samples;
+
+    if (p->cached >= 0) {
+        m->cached += p->cached * bytes;
+        m->cached_bytes += bytes;
+    }
+    m->share += f->storage_share * samples;
+    m->sample_s += pr_histogram_mean(&f->sample_ns) / 1e9 * samples;
+    m->samples += samples;
+}
+
+static void add_device(struct pr_totals *t, const struct pr_phase *p)
+{
+    if (p->device_bytes == UINT64_MAX || t->device_bytes == UINT64_MAX)
+        t->device_bytes = UINT64_MAX;
+    else
+        t->device_bytes += p->device_bytes;
+}
+
+void pr_stats_total(const struct pr_emulate_stats *s, bool evaluation,
+                    struct pr_totals *ret)
+{
+    struct means m = {0};
+
+    *ret = (struct pr_totals){0};
+    for (const struct pr_phase *p = s->first; p; p = p->next) {
+        if (p->evaluation != evaluation)
+            continue;
+        ret->phases++;
+        if (p->accelerators > ret->accelerators)
+            ret->accelerators = p->accelerators;
+        ret->seconds += pr_phase_seconds(p);
+        ret->accelerator_s += pr_phase_seconds(p) * (double)p->accelerators;
+        add_accelerators(ret, p);
+        add_feed(ret, &p->feed);
+        add_device(ret, p);
+        add_means(&m, p);
+        pr_histogram_merge(&ret->wait, &p->wait);
+        pr_histogram_merge(&ret->step, &p->step);
+    }
+    /* What could not be read was not delivered. */
+    ret->samples -= ret->failed < ret->samples ? ret->failed : ret->samples;
+    if (!ret->phases)
+        ret->device_bytes = UINT64_MAX;
+    ret->cached = m.cached_bytes > 0 ? m.cached / m.cached_bytes : -1;
+    ret->storage_share = m.samples > 0 ? m.share / m.samples : -1;
+    ret->sample_s = m.samples > 0 ? m.sample_s / m.samples : 0;
+}
+
+double pr_totals_utilisation(const struct pr_totals *t)
+{
+    return t->accelerator_s > 0 ? t->compute_s / t->accelerator_s : 0;
+}
+
+double pr_dlio_phase_au(const struct pr_phase *p)
+{
+    double sum = 0;
+
+    for (uint64_t i = 0; i < p->accelerators; i++)
+        sum += pr_dlio_au(p, i);
+    return sum / (double)p->accelerators;
+}
+
+double pr_dlio_phase_throughput(const struct pr_phase *p, uint64_t batch)
+{
+    double sum = 0;
+
+    for (uint64_t i = 0; i < p->accelerators; i++)
+        sum += pr_dlio_throughput(p, i, batch);
+    return sum;
+}
+
+static double square(double x)
+{
+    return x * x;
+}
+
+void pr_dlio_figures(const struct pr_emulate_stats *s, bool evaluation,
+                     uint64_t batch, struct pr_dlio_figures *ret)
+{
+    const struct pr_phase *p;
+    double n;
+
+    *ret = (struct pr_dlio_figures){0};
+    for (p = s->first; p; p = p->next)
+        if (p->evaluation == evaluation) {
+            ret->epochs++;
+            ret->au += pr_dlio_phase_au(p);
+            ret->throughput += pr_dlio_phase_throughput(p, batch);
+        }
+    if (!ret->epochs)
+        return;
+    n = (double)ret->epochs;
+    ret->au /= n;
+    ret->throughput /= n;
+    for (p = s->first; p; p = p->next)
+        if (p->evaluation == evaluation) {
+            ret->au_stdev += square(pr_dlio_phase_au(p) - ret->au);
+            ret->throughput_stdev +=
+                square(pr_dlio_phase_throughput(p, batch) - ret->throughput);
+        }
+    ret->au_stdev = sqrt(ret->au_stdev / n);
+    ret->throughput_stdev = sqrt(ret->throughput_stdev / n);
+}

@@ -1,0 +1,385 @@
+/*
+ * What an emulated training says about the storage, in one plain sentence:
+ * how many accelerators it keeps busy, what they wait for, and what makes the
+ * figure doubtful (page cache, skipped samples, a machine that wakes late).
+ */
+#include "base/units.h"
+#include "workload/emulate_result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below this share of lost time accelerators are called busy. */
+static const double little = 0.01;
+
+enum { FEW = 10 }; /* of so few accelerators a tenth is worth telling */
+
+enum source { STORAGE, SYNTHETIC, NULL_ENGINE, MEMORY_ENGINE };
+enum cause { UNKNOWN, READING, DECODING, PREPROCESSING, READING_ALONE };
+
+struct facts {
+    const struct pr_emulate *e;
+    struct pr_totals t;
+    uint64_t accelerators;
+    enum source source;
+    enum cause cause;
+    double preprocess_s;         /* of a sample */
+    double for_data, for_others; /* shares of the time that they wait */
+    double without;              /* and that some have no batch left */
+};
+
+static bool is(const char *a, const char *b)
+{
+    return a && !strcmp(a, b);
+}
+
+static enum source source_of(const struct pr_emulate *e)
+{
+    if (is(e->reader.data_loader, "synthetic") ||
+        is(e->reader.data_loader, "none") ||
+        (e->set.format && (e->set.format->flags & PR_FORMAT_EMPTY)))
+        return SYNTHETIC;
+    if (is(e->storage.engine, "memory"))
+        return MEMORY_ENGINE;
+    return is(e->storage.engine, "null") ? NULL_ENGINE : STORAGE;
+}
+
+static double preprocess_s(const struct pr_emulate *e)
+{
+    struct pr_duration d;
+
+    if (!e->reader.preprocess_time ||
+        pr_duration_parse("reader.preprocess_time", e->reader.preprocess_time,
+                          e->reader.preprocess_time_stdev, &d, NULL))
+        return 0;
+    return pr_duration_mean(&d);
+}
+
+static enum cause cause_of(const struct facts *f)
+{
+    if (f->preprocess_s > f->t.sample_s)
+        return PREPROCESSING;
+    if (f->source == SYNTHETIC || f->t.storage_share < 0)
+        return UNKNOWN;
+    if (!f->e->reader.decode)
+        return READING_ALONE;
+    return f->t.storage_share >= 0.5 ? READING : DECODING;
+}
+
+/* With the same computing time for all, accelerators that wait at the barrier
+ * wait for the data of another one; else for its computing as well, and what
+ * they wait for at the barrier is kept apart. */
+static void share_waits(struct facts *f)
+{
+    const struct pr_totals *t = &f->t;
+
+    if (t->accelerator_s <= 0)
+        return;
+    if (f->e->compute.kind == PR_DURATION_FIXED) {
+        f->for_data = (t->wait_s + t->barrier_s) / t->accelerator_s;
+        f->without = fmax(0, 1 - pr_totals_utilisation(t) - f->for_data);
+        return;
+    }
+    f->for_data = t->wait_s / t->accelerator_s;
+    f->for_others = t->barrier_s / t->accelerator_s;
+    f->without =
+        fmax(0, 1 - pr_totals_utilisation(t) - f->for_data - f->for_others);
+}
+
+static void gather(struct facts *f, const struct pr_emulate *e,
+                   const struct pr_emulate_stats *s)
+{
+    *f = (struct facts){.e = e};
+    pr_stats_total(s, false, &f->t);
+    f->accelerators = f->t.accelerators;
+    f->source = source_of(e);
+    f->preprocess_s = preprocess_s(e);
+    f->cause = cause_of(f);
+    share_waits(f);
+}
+
+/* ---- numbers in words */
+
+/* 1234567 becomes 1,234,567. */
+static void add_count(struct pr_buf *out, uint64_t n)
+{
+    if (n >= 1000) {
+        add_count(out, n / 1000);
+        pr_buf_printf(out, ",%03u", (unsigned)(n % 1000));
+    } else {
+        pr_buf_printf(out, "%u", (unsigned)n);
+    }
+}
+
+static void add_rate(struct pr_buf *out, double a_second)
+{
+    if (a_second < 99.95)
+        pr_buf_printf(out, "%.1f samples/s", a_second);
+    else {
+        add_count(out, (uint64_t)(a_second + 0.5));
+        pr_buf_str(out, " samples/s");
+    }
+}
+
+static void add_percent(struct pr_buf *out, double share)
+{
+    double p = 100 * share;
+
+    if (p > 0 && p < 0.05)
+        pr_buf_str(out, "under 0.1 %");
+    else
+        pr_buf_printf(out, "%.*f %%", p > 0 && p < 9.95 ? 1 : 0, p);
+}
+
+/* ---- no computation: the rate is what counts */
+
+static void say_shares(const struct facts *f, struct pr_buf *out)
+{
+    double all = f->t.sample_s + f->preprocess_s;
+    double sample = all > 0 ? f->t.sample_s / all : 1;
+
+    if (!f->e->reader.decode)
+        pr_buf_str(out, "; decoding was off");
+    if (f->t.storage_share < 0 ||
+        (!f->e->reader.decode && f->preprocess_s <= 0))
+        return;
+    pr_buf_str(out, "; of a sample's time ");
+    add_percent(out, sample * f->t.storage_share);
+    pr_buf_str(out, " is reading, ");
+    if (f->e->reader.decode) {
+        add_percent(out, sample * (1 - f->t.storage_share));
+        pr_buf_str(out, " decoding");
+    }
+    if (f->preprocess_s > 0) {
+        pr_buf_str(out, f->e->reader.decode ? ", " : "");
+        add_percent(out, 1 - sample);
+        pr_buf_str(out, " preprocessing");
+    }
+}
+
+static void say_rate(const struct facts *f, struct pr_buf *out)
+{
+    double s = f->t.seconds, rate = s > 0 ? (double)f->t.samples / s : 0;
+    double bytes = s > 0 ? (double)f->t.storage_bytes / s : 0;
+    char text[16];
+
+    pr_buf_str(out, "no computation: ");
+    if (f->source == SYNTHETIC)
+        pr_buf_str(out, "the loader delivers ");
+    else if (f->source != STORAGE)
+        pr_buf_str(out, f->e->reader.decode ? "decoding delivers "
+                                            : "the loader delivers ");
+    else
+        pr_buf_str(out, f->e->reader.decode ? "storage and decoding deliver "
+                                            : "storage delivers ");
+    add_rate(out, rate);
+    if (f->source == STORAGE) {
+        pr_buf_printf(out, ", %s/s", pr_format_bytes(text, (uint64_t)bytes));
+        say_shares(f, out);
+    }
+}
+
+/* ---- computation: accelerators are busy, or wait */
+
+static void say_cause(const struct facts *f, struct pr_buf *out)
+{
+    static const char *const words[] = {
+        [UNKNOWN] = "",
+        [READING] = ", on reading (not decoding)",
+        [DECODING] = ", on decoding (not reading)",
+        [PREPROCESSING] = ", on preprocessing (not reading or decoding)",
+        [READING_ALONE] = ", on reading; decoding was off",
+    };
+
+    pr_buf_str(out, words[f->cause]);
+}
+
+static void say_subject(const struct facts *f, struct pr_buf *out)
+{
+    if (f->source != STORAGE || f->cause == PREPROCESSING)
+        pr_buf_str(out, "the loader keeps ");
+    else if (f->cause == DECODING && f->for_data >= little)
+        pr_buf_str(out, "storage and decoding keep ");
+    else
+        pr_buf_str(out, "storage keeps ");
+}
+
+/* Who is busy: all, or so many of them. True: all. */
+static bool say_busy(const struct facts *f, struct pr_buf *out)
+{
+    double busy = (double)f->accelerators * (1 - f->for_data);
+    bool all = f->for_data < little;
+
+    say_subject(f, out);
+    if (f->accelerators == 1) {
+        pr_buf_str(out, "the accelerator busy");
+        if (!all) {
+            pr_buf_char(out, ' ');
+            add_percent(out, 1 - f->for_data);
+            pr_buf_str(out, " of the time");
+        }
+        return all;
+    }
+    if (all) {
+        pr_buf_str(out, "all ");
+    } else if (f->accelerators < FEW) {
+        pr_buf_printf(out, "%.1f of ", busy);
+    } else if (busy < 1) {
+        pr_buf_str(out, "not one of ");
+    } else {
+        add_count(out, (uint64_t)(busy + 1e-6));
+        pr_buf_str(out, " of ");
+    }
+    add_count(out, f->accelerators);
+    pr_buf_str(out, " accelerators busy");
+    return all;
+}
+
+static void say_waits(const struct facts *f, struct pr_buf *out)
+{
+    bool all = say_busy(f, out);
+    bool others = f->for_others >= little && f->for_others > f->for_data;
+
+    pr_buf_str(out, all ? ": " : "; ");
+    pr_buf_str(out, f->accelerators == 1 ? "it waits " : "they wait ");
+    add_percent(out, f->for_data);
+    pr_buf_str(out, " of the time");
+    if (!all)
+        say_cause(f, out);
+    else if (others)
+        pr_buf_str(out, " for data");
+    if (others) {
+        pr_buf_str(out, all ? ", and " : "; they wait ");
+        add_percent(out, f->for_others);
+        pr_buf_str(out,
+                   " for each other, because train.computation_time varies and "
+                   "train.barrier makes all wait for the slowest");
+    }
+}
+
+static void say_without(const struct facts *f, struct pr_buf *out)
+{
+    if (f->without < little)
+        return;
+    pr_buf_str(out, "; for ");
+    add_percent(out, f->without);
+    pr_buf_str(out, " of it some had no batch left");
+}
+
+/* As many decimals as tell the two apart. */
+static void say_goal(const struct facts *f, double utilisation,
+                     struct pr_buf *out)
+{
+    double goal = f->e->metric.au;
+    bool below = utilisation < goal;
+    char is_text[32], goal_text[32];
+    int digits = 1;
+
+    snprintf(goal_text, sizeof goal_text, "%g", 100 * goal);
+    do {
+        snprintf(is_text, sizeof is_text, "%.*f", digits, 100 * utilisation);
+    } while (below && strtod(is_text, NULL) >= 100 * goal && ++digits < 9);
+    pr_buf_printf(out,
+                  "; utilisation%s is %s %%, %s the %s %% that metric.au asks "
+                  "for",
+                  is(f->e->opts.compat, "dlio") ? " by DLIO's formula" : "",
+                  is_text, below ? "below" : "reaching", goal_text);
+}
+
+/* ---- what makes it doubtful */
+
+static void say_source(const struct facts *f, struct pr_buf *out)
+{
+    if (f->source == SYNTHETIC)
+        pr_buf_str(out, "; nothing was read: the data is synthetic");
+    else if (f->source != STORAGE)
+        pr_buf_printf(out,
+                      "; nothing was read from storage: storage.engine is %s",
+                      f->e->storage.engine);
+    else if (is(f->e->reader.read_type, "memory") && f->t.phases > 1)
+        pr_buf_str(out, "; reader.read_type is memory: only the first epoch "
+                        "read from storage");
+}
+
+static void say_skipped(const struct facts *f, struct pr_buf *out)
+{
+    if (!f->t.failed)
+        return;
+    pr_buf_str(out, "; ");
+    add_count(out, f->t.failed);
+    pr_buf_str(out, f->t.failed == 1
+                        ? " sample could not be read and was skipped"
+                        : " samples could not be read and were skipped");
+    if (f->t.first_error && f->t.first_error->msg[0])
+        pr_buf_printf(out, " (%s%s%s)", f->t.first_error->where,
+                      f->t.first_error->where[0] ? ": " : "",
+                      f->t.first_error->msg);
+}
+
+static void say_cache(const struct facts *f, struct pr_buf *out)
+{
+    const struct pr_emulate *e = f->e;
+    bool most = f->t.cached >= 0.75;
+
+    if (f->source != STORAGE || f->t.cached < 0.1 ||
+        is(e->storage.engine, "direct"))
+        return;
+    pr_buf_str(out, most ? "; the data was read from memory, not "
+                           "from storage: "
+                         : "; ");
+    add_percent(out, f->t.cached);
+    pr_buf_str(out, most ? " was in the page cache"
+                         : " of the data was in the page cache");
+}
+
+/* Late wake-ups do not move the timeline, but prefetching stands still. */
+static void say_late(const struct facts *f, struct pr_buf *out)
+{
+    double steps = (double)f->t.steps, late = f->t.late_s / steps;
+    char text[24];
+
+    if (late < 0.001 || late < 0.05 * f->t.compute_s / steps)
+        return;
+    pr_buf_printf(out,
+                  "; steps were noticed %s late on average: this machine is "
+                  "too busy",
+                  pr_format_seconds(text, late));
+}
+
+static void say_nothing(const struct pr_emulate *e, const struct facts *f,
+                        struct pr_buf *out)
+{
+    pr_buf_str(out, "nothing was trained: ");
+    if (!e->workflow.train)
+        pr_buf_str(out, "workflow.train is false");
+    else if (!f->t.phases)
+        pr_buf_str(out, "there was no epoch");
+    else
+        pr_buf_str(out, "there are fewer samples than a batch for every "
+                        "accelerator takes");
+}
+
+void pr_emulate_verdict(const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s, struct pr_buf *out)
+{
+    struct facts f;
+
+    gather(&f, e, s);
+    if (!f.t.steps) {
+        say_nothing(e, &f, out);
+        return;
+    }
+    if (f.t.compute_s > 0) {
+        say_waits(&f, out);
+        say_without(&f, out);
+        say_goal(&f, pr_emulate_utilisation(e, s), out);
+    } else {
+        say_rate(&f, out);
+    }
+    say_source(&f, out);
+    say_skipped(&f, out);
+    say_cache(&f, out);
+    say_late(&f, out);
+}

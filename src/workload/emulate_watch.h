@@ -1,0 +1,45 @@
+/*
+ * What is watched while training is emulated, as the parameters ask for it:
+ * a trace, TensorBoard's event files, block devices, Darshan.
+ */
+#ifndef PR_WORKLOAD_EMULATE_WATCH_H
+#define PR_WORKLOAD_EMULATE_WATCH_H
+
+#include "workload/board.h"
+#include "workload/emulate.h"
+#include "workload/iostat.h"
+#include "workload/trace.h"
+
+struct pr_emulate_watch {
+    const struct pr_emulate *e;
+    struct pr_trace *trace;        /* or NULL */
+    struct pr_trace_lane *lane;    /* of the driver */
+    struct pr_trace_lane **reader; /* of each reading thread, when it first
+                                      has something to say */
+    struct pr_board *board;
+    struct pr_iostat *iostat;
+    uint64_t start_ns;
+    unsigned epoch; /* that is read for; reading threads look at it */
+};
+
+/* Starts what is asked for. What cannot work is a note, not an error. */
+int pr_watch_start(struct pr_emulate_watch *w, const struct pr_emulate *e,
+                   struct pr_buf *notes, struct pr_err *err) PR_MUST_CHECK;
+
+void pr_watch_phase_start(struct pr_emulate_watch *w, const struct pr_phase *p);
+void pr_watch_phase_end(struct pr_emulate_watch *w, const struct pr_phase *p);
+
+/* A pr_feed_saw; ctx is the watch. */
+void pr_watch_saw(void *ctx, unsigned thread, uint64_t accelerator,
+                  uint64_t sample, uint64_t start_ns, uint64_t read_ns,
+                  uint64_t end_ns);
+
+/* Ends everything and writes what is to be written. rc is what happened so
+ * far: it stays, unless it is good and this fails. */
+int pr_watch_stop(struct pr_emulate_watch *w, int rc, struct pr_err *err);
+
+/* Copies iostat.json and trace.json, where they were made, to a folder. */
+int pr_watch_copy(const struct pr_emulate_watch *w, const char *folder,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+#endif
