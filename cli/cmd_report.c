@@ -1,4 +1,4 @@
-/* `prony report`: a table of the results of a run. */
+/* `prony report`: the results of a run, of an experiment, or of DLIO. */
 #include "cli/report.h"
 
 int cmd_report(struct cli *c, struct pr_err *err)
@@ -9,5 +9,5 @@ int cmd_report(struct cli *c, struct pr_err *err)
         pr_fail(err, PR_E_USAGE, "", "report wants one run directory");
         return pr_hint(err, "'prony run' says where it put its results");
     }
-    return report_table(c, c->rest[0], format ? format : "text", 0, err);
+    return report_folder(c, c->rest[0], format ? format : "text", err);
 }

@@ -1,13 +1,17 @@
 /* Showing runs: tables, the JSON document, the live line. */
 #include "cli/report.h"
 
+#include "present/emulate_report.h"
 #include "present/run_json.h"
 #include "present/run_table.h"
+#include "present/run_warnings.h"
 
 #include <string.h>
 #include <unistd.h>
 
-static enum pr_table_format format_of(const char *name)
+enum { MAX_VERDICTS = 20 };
+
+enum pr_table_format report_format(const char *name)
 {
     static const char *const names[] = {
         [PR_TABLE_TEXT] = "text",
@@ -26,7 +30,7 @@ int report_table(struct cli *c, const char *dir, const char *format,
                  uint64_t max_rows, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1u << 30);
-    enum pr_table_format f = format_of(format);
+    enum pr_table_format f = report_format(format);
     struct pr_table_style style = {.width = stdout_width(),
                                    .colour = stdout_colour(c)};
     struct pr_columns found;
@@ -37,8 +41,11 @@ int report_table(struct cli *c, const char *dir, const char *format,
     if (f == PR_TABLE_TEXT) {
         pr_buf_char(&text, '\n');
         pr_run_counts(&found, &text);
+        rc = pr_emulate_verdicts(dir, MAX_VERDICTS, &text, err);
+        if (!rc)
+            rc = pr_run_warnings(dir, MAX_VERDICTS, &text, err);
     }
-    return answer_buf(&text, err);
+    return rc ? rc : answer_buf(&text, err);
 }
 
 static int to_stdout(void *ctx, const char *data, size_t len,

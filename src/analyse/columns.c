@@ -77,6 +77,20 @@ static void see_metric(struct pr_columns *c, struct pr_arena *a,
     c->metric_count += c->metrics[c->metric_count] != NULL;
 }
 
+/* An experiment with many figures names those that matter in `prony.main`. */
+static bool matters(const struct pr_value *results, const char *name)
+{
+    const struct pr_value *list = pr_get(results, "prony.main");
+
+    if (!list || list->kind != PR_LIST || strcmp(name, "elapsed_s") == 0)
+        return true;
+    for (uint32_t i = 0; i < list->len; i++)
+        if (list->items[i].kind == PR_STR &&
+            strcmp(list->items[i].s, name) == 0)
+            return true;
+    return false;
+}
+
 static int see_row(struct finder *f, struct pr_columns *c,
                    const struct pr_rundata_row *row, struct pr_err *err)
 {
@@ -94,7 +108,8 @@ static int see_row(struct finder *f, struct pr_columns *c,
     }
     for (uint32_t i = 0; results && results->kind == PR_MAP && i < results->len;
          i++)
-        see_metric(c, f->arena, &results->members[i]);
+        if (matters(results, results->members[i].key))
+            see_metric(c, f->arena, &results->members[i]);
     c->warned += row->result && pr_get(row->result, "warnings");
     if (status == PR_STATUS_COUNT)
         c->without_result++;

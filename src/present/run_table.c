@@ -262,7 +262,7 @@ void pr_run_counts(const struct pr_columns *c, struct pr_buf *out)
         pr_buf_printf(out, " (of which %llu cannot be read)",
                       (unsigned long long)c->unreadable);
     if (c->warned)
-        pr_buf_printf(out, "; %llu with warnings, see result.json",
+        pr_buf_printf(out, "; %llu with warnings",
                       (unsigned long long)c->warned);
     pr_buf_char(out, '\n');
 }

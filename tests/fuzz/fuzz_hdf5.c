@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    const struct pr_reader_opts raw = {.skip_decode = true};
+    const struct pr_read_opts raw = {.skip_decode = true};
 
     if (bytes && data[0] != WHOLE_FILE) {
         fuzz_chunks((struct input){data, bytes});

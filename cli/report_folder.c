@@ -1,0 +1,308 @@
+/*
+ * `prony report`: what kind of folder it is, and what is said of it. A run
+ * directory: its table, then what its emulated experiments found. The folder
+ * of an experiment, and one of DLIO's results: our report, then DLIO's.
+ */
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/report.h"
+#include "present/dlio_report.h"
+#include "present/emulate_report.h"
+#include "present/run_table.h"
+#include "present/screen.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_RESULT = 1 << 30 };
+
+struct report {
+    const char *dir;
+    enum pr_table_format format;
+    struct pr_table_style style;
+    struct pr_arena *arena;
+    struct pr_buf *out;
+};
+
+static bool has(const char *dir, const char *name)
+{
+    char path[4096];
+
+    return (size_t)snprintf(path, sizeof path, "%s/%s", dir, name) <
+               sizeof path &&
+           access(path, F_OK) == 0;
+}
+
+static void heading(struct report *r, const char *text)
+{
+    pr_buf_printf(r->out,
+                  r->format == PR_TABLE_MARKDOWN ? "\n**%s**\n\n" : "\n%s\n",
+                  text);
+}
+
+/* DLIO's own report is text, and stays it. */
+static void dlio_text(struct report *r, const struct pr_dlio_run *run)
+{
+    bool fenced = r->format == PR_TABLE_MARKDOWN;
+
+    pr_buf_str(r->out, fenced ? "\n```\n" : "\n");
+    pr_dlio_report_text(run, r->out);
+    pr_buf_str(r->out, fenced ? "```\n" : "");
+}
+
+static int read_dlio(struct report *r, const char *dir, struct pr_dlio_run *ret,
+                     struct pr_err *err)
+{
+    struct pr_dlio_opts opts = {0};
+
+    return pr_dlio_read(dir, &opts, r->arena, ret, err);
+}
+
+/* ---- a folder of DLIO's results */
+
+static int dlio_people(struct report *r, const struct pr_dlio_run *run,
+                       struct pr_err *err)
+{
+    const char *name = run->setup.name ? run->setup.name : r->dir;
+    int rc;
+
+    if (r->format == PR_TABLE_MARKDOWN)
+        pr_buf_str(r->out, "## ");
+    pr_screen_clean(r->out, name, strlen(name));
+    pr_buf_printf(r->out, ": results of DLIO, %llu rank%s\n",
+                  (unsigned long long)run->ranks, run->ranks == 1 ? "" : "s");
+    heading(r, "By epoch");
+    rc = pr_dlio_phase_table(run, r->format, &r->style, r->out, err);
+    if (rc)
+        return rc;
+    heading(r, "By accelerator");
+    rc = pr_dlio_rank_table(run, r->format, &r->style, r->out, err);
+    if (!rc)
+        dlio_text(r, run);
+    return rc;
+}
+
+static void begin_document(struct report *r, struct pr_jb *jb)
+{
+    pr_jb_init(jb, r->out, 1);
+    pr_jb_obj(jb, NULL);
+    pr_jb_str(jb, "schema", "prony.report/1");
+    pr_jb_str(jb, "dir", r->dir);
+}
+
+static void end_document(struct report *r, struct pr_jb *jb)
+{
+    pr_jb_end(jb);
+    pr_buf_char(r->out, '\n');
+}
+
+static int report_dlio(struct report *r, struct pr_err *err)
+{
+    struct pr_dlio_run run;
+    struct pr_jb jb;
+    int rc = read_dlio(r, r->dir, &run, err);
+
+    if (rc)
+        return rc;
+    if (r->format == PR_TABLE_CSV)
+        return pr_dlio_phase_table(&run, r->format, &r->style, r->out, err);
+    if (r->format != PR_TABLE_JSON)
+        return dlio_people(r, &run, err);
+    begin_document(r, &jb);
+    pr_jb_obj(&jb, "dlio");
+    pr_dlio_report_json(&run, &jb);
+    pr_jb_end(&jb);
+    end_document(r, &jb);
+    return PR_OK;
+}
+
+/* ---- the folder of an experiment */
+
+static const char *text_at(const struct pr_value *map, const char *key,
+                           const char *otherwise)
+{
+    const struct pr_value *v = pr_get(map, key);
+
+    return v && v->kind == PR_STR ? v->s : otherwise;
+}
+
+static int experiment_json(struct report *r, const struct pr_value *result,
+                           struct pr_err *err)
+{
+    const struct pr_value *results = pr_get(result, "results");
+    struct pr_dlio_run run;
+    struct pr_jb jb;
+    int rc = has(r->dir, "summary.json") ? read_dlio(r, r->dir, &run, err) : 1;
+
+    if (rc < 0)
+        return rc;
+    begin_document(r, &jb);
+    pr_jb_str(&jb, "id", text_at(result, "id", NULL));
+    pr_jb_str(&jb, "status", text_at(result, "status", NULL));
+    if (results)
+        pr_jb_value(&jb, "results", results);
+    if (!rc) {
+        pr_jb_obj(&jb, "dlio");
+        pr_dlio_report_json(&run, &jb);
+        pr_jb_end(&jb);
+    }
+    end_document(r, &jb);
+    return PR_OK;
+}
+
+static int experiment_people(struct report *r, const struct pr_value *result,
+                             struct pr_err *err)
+{
+    static const struct pr_value none = {.kind = PR_MAP};
+    const struct pr_value *results = pr_get(result, "results");
+    const struct pr_value *epochs =
+        results ? pr_get(results, "by_epoch") : NULL;
+    struct pr_dlio_run run;
+    int rc;
+
+    if (r->format == PR_TABLE_CSV)
+        return epochs
+                   ? pr_emulate_rows(epochs, r->format, &r->style, r->out, err)
+                   : PR_OK;
+    rc = pr_emulate_report(text_at(result, "id", r->dir),
+                           results ? results : &none, r->format, &r->style,
+                           r->out, err);
+    if (rc || !has(r->dir, "summary.json"))
+        return rc;
+    rc = read_dlio(r, r->dir, &run, err);
+    if (!rc)
+        dlio_text(r, &run);
+    return rc;
+}
+
+static int report_experiment(struct report *r, struct pr_err *err)
+{
+    const char *path = pr_arena_printf(r->arena, "%s/result.json", r->dir);
+    struct pr_json_in in = {.name = path};
+    struct pr_value result;
+    int rc =
+        path ? pr_file_read(path, MAX_RESULT, r->arena, &in.text, &in.len, err)
+             : pr_fail_nomem(err);
+
+    if (!rc)
+        rc = pr_json_read(&in, r->arena, &result, NULL, err);
+    if (rc)
+        return rc;
+    return r->format == PR_TABLE_JSON ? experiment_json(r, &result, err)
+                                      : experiment_people(r, &result, err);
+}
+
+/* ---- a run directory */
+
+/* DLIO's report of the only emulated experiment; of several, how to get it. */
+static int run_dlio(struct report *r, uint64_t count, const char *id,
+                    struct pr_err *err)
+{
+    const char *dir =
+        pr_arena_printf(r->arena, "%s/experiments/%s", r->dir, id);
+    struct pr_dlio_run run;
+    int rc;
+
+    if (!dir)
+        return pr_fail_nomem(err);
+    if (!has(dir, "summary.json"))
+        return PR_OK;
+    if (count > 1) {
+        pr_buf_str(r->out, "\nDLIO's report of one of them: prony report ");
+        pr_screen_clean(r->out, dir, strlen(dir));
+        pr_buf_char(r->out, '\n');
+        return PR_OK;
+    }
+    rc = read_dlio(r, dir, &run, err);
+    if (!rc)
+        dlio_text(r, &run);
+    return rc;
+}
+
+static int run_people(struct report *r, struct pr_err *err)
+{
+    uint64_t count = 0;
+    char id[256];
+    int rc = pr_emulate_report_run(r->dir, r->format, &r->style, r->out, &count,
+                                   id, err);
+
+    return rc || !count ? rc : run_dlio(r, count, id, err);
+}
+
+/* The table's document, with what was emulated as one more member. */
+static int run_json(struct report *r, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf more = PR_BUF_INIT(1u << 30);
+    struct pr_json_in in = {.name = r->dir};
+    struct pr_value all;
+    struct pr_jb jb;
+    uint64_t count = 0;
+    int rc;
+
+    pr_jb_init(&jb, &more, 1);
+    pr_jb_obj(&jb, NULL);
+    rc = pr_emulate_report_json(r->dir, &jb, "emulated", &count, err);
+    if (rc || !count)
+        return rc;
+    in.text = r->out->data;
+    in.len = r->out->len;
+    rc = pr_buf_ok(r->out) ? pr_json_read(&in, r->arena, &all, NULL, err)
+                           : pr_fail_nomem(err);
+    if (rc)
+        return rc;
+    pr_buf_clear(r->out);
+    pr_jb_init(&jb, r->out, 1);
+    pr_jb_obj(&jb, NULL);
+    for (uint32_t i = 0; i < all.len; i++)
+        pr_jb_value(&jb, all.members[i].key, &all.members[i].value);
+    rc = pr_emulate_report_json(r->dir, &jb, "emulated", &count, err);
+    if (!rc)
+        end_document(r, &jb);
+    return rc;
+}
+
+static int report_run(struct report *r, struct pr_err *err)
+{
+    struct pr_columns found;
+    int rc = pr_run_table(r->dir, r->format, &r->style, 0, r->out, &found, err);
+
+    if (rc)
+        return rc;
+    if (r->format == PR_TABLE_TEXT) {
+        pr_buf_char(r->out, '\n');
+        pr_run_counts(&found, r->out);
+    }
+    if (r->format == PR_TABLE_JSON)
+        return run_json(r, err);
+    return r->format == PR_TABLE_CSV ? PR_OK : run_people(r, err);
+}
+
+int report_folder(struct cli *c, const char *dir, const char *format,
+                  struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1u << 30);
+    struct report r = {
+        .dir = dir,
+        .format = report_format(format),
+        .style = {.width = stdout_width(), .colour = stdout_colour(c)},
+        .arena = c->arena,
+        .out = &text};
+    int rc;
+
+    /* What dlio_benchmark made has our own records beside DLIO's. */
+    if (!has(dir, "plan.json") && !has(dir, "summary.json") &&
+        has(dir, "prony/plan.json"))
+        r.dir = pr_arena_printf(c->arena, "%s/prony", dir);
+    if (!r.dir)
+        return pr_fail_nomem(err);
+    if (has(r.dir, "plan.json"))
+        rc = report_run(&r, err);
+    else if (has(dir, "result.json"))
+        rc = report_experiment(&r, err);
+    else if (has(dir, "summary.json"))
+        rc = report_dlio(&r, err);
+    else
+        rc = report_run(&r, err); /* which says what is missing */
+    return rc ? rc : answer_buf(&text, err);
+}

@@ -1,0 +1,266 @@
+/* Figures by their names, and tables of them. */
+#include "present/emulate_figure.h"
+
+#include "base/units.h"
+#include "present/emulate_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_COLUMNS = 24 };
+
+enum unit { PLAIN, SHARE, PERCENT, BYTES, SECONDS, MILLI, MICRO };
+
+static bool ends(const char *name, const char *with)
+{
+    size_t n = strlen(name), w = strlen(with);
+
+    return n >= w && strcmp(name + n - w, with) == 0;
+}
+
+static enum unit unit_of(const char *name)
+{
+    if (strstr(name, "per_second") || strstr(name, "per_s"))
+        return PLAIN;
+    if (ends(name, "utilisation") || ends(name, "_share"))
+        return SHARE;
+    if (ends(name, "_percentage") || ends(name, "_pct"))
+        return PERCENT;
+    if (strstr(name, "bytes"))
+        return BYTES;
+    if (ends(name, "seconds") || ends(name, "_s"))
+        return SECONDS;
+    if (strstr(name, "_ms") || strcmp(name, "time") == 0) /* as in DLBS */
+        return MILLI;
+    return strstr(name, "_us") ? MICRO : PLAIN;
+}
+
+bool pr_figure_text(const char *name, const struct pr_value *v,
+                    char out[static 64])
+{
+    double f = pr_is_number(v) ? pr_number(v) : (double)NAN;
+    enum unit unit = unit_of(name);
+    char text[24];
+
+    if (!isfinite(f))
+        return false;
+    if (unit == SHARE || unit == PERCENT)
+        snprintf(out, 64, "%.1f %%", unit == SHARE ? 100 * f : f);
+    else if (unit == BYTES && f >= 0 && f < 1.8e19)
+        snprintf(out, 64, "%s", pr_format_bytes(text, (uint64_t)f));
+    else if (unit == SECONDS && f >= 0)
+        snprintf(out, 64, "%s", pr_format_seconds(text, f));
+    else if (unit == MILLI || unit == MICRO)
+        snprintf(out, 64, "%.4g %s", f, unit == MILLI ? "ms" : "µs");
+    else if (v->kind == PR_INT)
+        snprintf(out, 64, "%lld", (long long)v->i);
+    else
+        snprintf(out, 64, "%.6g", f);
+    return true;
+}
+
+/* Cuts "_ms" or the like out of a name. */
+static void cut(char *name, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (char *at = name; (at = strstr(at, word)); at++)
+        if (at > name && (at[n] == '_' || !at[n])) {
+            memmove(at, at + n, strlen(at + n) + 1);
+            return;
+        }
+}
+
+const char *pr_figure_label(const char *name, char out[static 96])
+{
+    static const char *const words[] = {
+        [PERCENT] = "_percentage", [BYTES] = "_bytes", [SECONDS] = "_s",
+        [MILLI] = "_ms",           [MICRO] = "_us",
+    };
+    enum unit unit = unit_of(name);
+
+    /* The unit of a time depends on its size. */
+    snprintf(out, 96, "%.95s", strcmp(name, "seconds") ? name : "duration");
+    if (words[unit])
+        cut(out, words[unit]);
+    for (char *p = out; *p; p++)
+        if (*p == '_')
+            *p = ' ';
+    return out;
+}
+
+static enum pr_column_kind kind_of(const char *name, const struct pr_value *v)
+{
+    switch (unit_of(name)) {
+    case SHARE:
+    case PERCENT:
+        return PR_COL_PERCENT;
+    case BYTES:
+        return PR_COL_BYTES;
+    case SECONDS:
+        return PR_COL_SECONDS;
+    default:
+        return v->kind == PR_INT ? PR_COL_INT
+               : pr_is_number(v) ? PR_COL_FLOAT
+                                 : PR_COL_STR;
+    }
+}
+
+struct layout {
+    struct pr_column cols[MAX_COLUMNS];
+    char labels[MAX_COLUMNS][96];
+    size_t count;
+};
+
+static size_t column_of(const struct layout *l, const char *key)
+{
+    size_t i = 0;
+
+    while (i < l->count && strcmp(l->cols[i].key, key) != 0)
+        i++;
+    return i;
+}
+
+static void add_column(struct layout *l, const char *key,
+                       const struct pr_value *v)
+{
+    if (l->count == MAX_COLUMNS || column_of(l, key) < l->count)
+        return;
+    l->cols[l->count] =
+        (struct pr_column){.title = pr_figure_label(key, l->labels[l->count]),
+                           .kind = kind_of(key, v),
+                           .unit = unit_of(key) == MILLI   ? "ms"
+                                   : unit_of(key) == MICRO ? "us"
+                                                           : NULL,
+                           .key = key};
+    l->count++;
+}
+
+/* People get a share in percent, a program gets it as it is. */
+static void set(struct pr_table *t, size_t col, const char *key, bool people,
+                const struct pr_value *v)
+{
+    bool share = people && unit_of(key) == SHARE;
+
+    if (v->kind == PR_INT && !share)
+        pr_table_set_int(t, col, v->i);
+    else if (pr_is_number(v))
+        pr_table_set_float(t, col, pr_number(v) * (share ? 100 : 1));
+    else if (v->kind == PR_STR)
+        pr_table_set_strn(t, col, v->s, v->len);
+}
+
+static void fill(struct pr_table *t, const struct layout *l, bool people,
+                 const struct pr_value *list)
+{
+    for (uint32_t i = 0; i < list->len; i++) {
+        const struct pr_value *row = &list->items[i];
+
+        if (row->kind != PR_MAP)
+            continue;
+        pr_table_row(t);
+        for (uint32_t k = 0; k < row->len; k++) {
+            size_t col = column_of(l, row->members[k].key);
+            if (col < l->count)
+                set(t, col, row->members[k].key, people,
+                    &row->members[k].value);
+        }
+    }
+}
+
+int pr_emulate_rows(const struct pr_value *list, enum pr_table_format format,
+                    const struct pr_table_style *style, struct pr_buf *out,
+                    struct pr_err *err)
+{
+    struct layout l = {.count = 0};
+    struct pr_table *t;
+    int rc;
+
+    for (uint32_t i = 0; list->kind == PR_LIST && i < list->len; i++)
+        for (uint32_t k = 0;
+             list->items[i].kind == PR_MAP && k < list->items[i].len; k++)
+            add_column(&l, list->items[i].members[k].key,
+                       &list->items[i].members[k].value);
+    if (!l.count)
+        return PR_OK;
+    t = pr_table_new(l.cols, l.count);
+    if (!t)
+        return pr_fail_nomem(err);
+    fill(t, &l, format == PR_TABLE_TEXT || format == PR_TABLE_MARKDOWN, list);
+    rc = pr_table_print(t, format, style, out, err);
+    pr_table_free(t);
+    return rc;
+}
+
+/* ---- by accelerator */
+
+/* {"utilisation": {"min": …, "mean": …, "max": …}}: one row a figure. */
+static int spreads(const struct pr_value *map, enum pr_table_format format,
+                   const struct pr_table_style *style, struct pr_buf *out,
+                   struct pr_err *err)
+{
+    static const struct pr_column cols[] = {
+        {"figure", PR_COL_STR, NULL, PR_ALIGN_AUTO, "figure"},
+        {"min", PR_COL_STR, NULL, PR_ALIGN_RIGHT, "min"},
+        {"mean", PR_COL_STR, NULL, PR_ALIGN_RIGHT, "mean"},
+        {"max", PR_COL_STR, NULL, PR_ALIGN_RIGHT, "max"}};
+    struct pr_table *t = pr_table_new(cols, 4);
+    char text[96];
+    int rc;
+
+    if (!t)
+        return pr_fail_nomem(err);
+    for (uint32_t i = 0; i < map->len; i++) {
+        const struct pr_member *m = &map->members[i];
+        if (m->value.kind != PR_MAP)
+            continue;
+        pr_table_row(t);
+        pr_table_set_str(t, 0, pr_figure_label(m->key, text));
+        for (size_t c = 1; c < 4; c++) {
+            const struct pr_value *v = pr_get(&m->value, cols[c].key);
+            if (v && pr_figure_text(m->key, v, text))
+                pr_table_set_str(t, c, text);
+        }
+    }
+    rc = pr_table_rows(t) ? pr_table_print(t, format, style, out, err) : PR_OK;
+    pr_table_free(t);
+    return rc;
+}
+
+int pr_figure_lists(const struct pr_value *map, enum pr_table_format format,
+                    const struct pr_table_style *style, struct pr_buf *out,
+                    struct pr_err *err)
+{
+    struct layout l = {.count = 0};
+    struct pr_value number = pr_int(0);
+    struct pr_table *t;
+    uint32_t rows = 0;
+    int rc;
+
+    add_column(&l, "accelerator", &number);
+    for (uint32_t i = 0; i < map->len; i++) {
+        const struct pr_value *v = &map->members[i].value;
+        if (v->kind != PR_LIST || !v->len)
+            continue;
+        add_column(&l, map->members[i].key, &v->items[0]);
+        rows = v->len > rows ? v->len : rows;
+    }
+    if (!rows)
+        return spreads(map, format, style, out, err);
+    t = pr_table_new(l.cols, l.count);
+    if (!t)
+        return pr_fail_nomem(err);
+    for (uint32_t r = 0; r < rows; r++) {
+        pr_table_row(t);
+        pr_table_set_int(t, 0, r);
+        for (size_t c = 1; c < l.count; c++) {
+            const struct pr_value *v = pr_get(map, l.cols[c].key);
+            if (v && v->kind == PR_LIST && r < v->len)
+                set(t, c, l.cols[c].key, true, &v->items[r]);
+        }
+    }
+    rc = pr_table_print(t, format, style, out, err);
+    pr_table_free(t);
+    return rc;
+}

@@ -1,0 +1,250 @@
+/* Reports of emulated experiments. Names of figures say their units, so that
+ * new ones need nothing here. */
+#include "present/emulate_report.h"
+
+#include "analyse/rundata.h"
+#include "base/units.h"
+#include "present/emulate_figure.h"
+#include "present/screen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool pr_is_emulated(const struct pr_value *results)
+{
+    const struct pr_value *v = results ? pr_get(results, "by_epoch") : NULL;
+
+    return v && v->kind == PR_LIST;
+}
+
+static const struct pr_value *results_of(const struct pr_rundata_row *row)
+{
+    return row->result ? pr_get(row->result, "results") : NULL;
+}
+
+static const char *verdict_of(const struct pr_value *results)
+{
+    const struct pr_value *v = pr_get(results, "verdict");
+
+    return v && v->kind == PR_STR ? v->s : NULL;
+}
+
+/* Calls back for each emulated experiment; 1 from there: enough. */
+typedef int each_emulated(void *ctx, const char *id,
+                          const struct pr_value *results, struct pr_err *err);
+
+static int each(const char *dir, each_emulated *call, void *ctx,
+                struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_rundata *d = NULL;
+    struct pr_rundata_row row;
+    int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
+
+    while (!rc && (rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
+        rc = pr_is_emulated(results_of(&row))
+                 ? call(ctx, row.id, results_of(&row), err)
+                 : PR_OK;
+        pr_arena_reset(a);
+    }
+    pr_rundata_close(d);
+    return rc < 0 ? rc : PR_OK;
+}
+
+struct verdicts {
+    struct pr_buf *out;
+    uint64_t said, max, more;
+};
+
+static int add_verdict(void *ctx, const char *id,
+                       const struct pr_value *results, struct pr_err *err)
+{
+    struct verdicts *v = ctx;
+    const char *text = verdict_of(results);
+
+    (void)err;
+    if (!text)
+        return PR_OK;
+    if (v->said == v->max) {
+        v->more++;
+        return PR_OK;
+    }
+    v->said++;
+    pr_buf_printf(v->out, "%s: ", id);
+    pr_screen_clean(v->out, text, strlen(text));
+    pr_buf_char(v->out, '\n');
+    return PR_OK;
+}
+
+int pr_emulate_verdicts(const char *dir, uint64_t max, struct pr_buf *out,
+                        struct pr_err *err)
+{
+    struct verdicts v = {.out = out, .max = max};
+    int rc = each(dir, add_verdict, &v, err);
+
+    if (!rc && v.more)
+        pr_buf_printf(out, "… and %llu more, see 'prony report'\n",
+                      (unsigned long long)v.more);
+    return rc;
+}
+
+/* ---- one experiment */
+
+enum { MAX_ACCELERATORS = 32 }; /* rows of a table */
+
+static void heading(struct pr_buf *out, enum pr_table_format format,
+                    const char *text)
+{
+    pr_buf_printf(out, format == PR_TABLE_MARKDOWN ? "\n**%s**\n\n" : "\n%s\n",
+                  text);
+}
+
+static int figures(const struct pr_value *results, bool dlio,
+                   enum pr_table_format format,
+                   const struct pr_table_style *style, struct pr_buf *out,
+                   struct pr_err *err)
+{
+    static const struct pr_column cols[] = {
+        {"figure", PR_COL_STR, NULL, PR_ALIGN_AUTO, "figure"},
+        {"value", PR_COL_STR, NULL, PR_ALIGN_RIGHT, "value"}};
+    struct pr_table *t = pr_table_new(cols, 2);
+    int rc;
+
+    if (!t)
+        return pr_fail_nomem(err);
+    for (uint32_t i = 0; i < results->len; i++) {
+        const struct pr_member *m = &results->members[i];
+        char value[64], label[96];
+        if (strcmp(m->key, "exit_status") == 0 ||
+            (strncmp(m->key, "dlio.", 5) == 0) != dlio ||
+            !pr_figure_text(m->key, &m->value, value))
+            continue;
+        pr_table_row(t);
+        pr_table_set_str(t, 0, pr_figure_label(m->key + (dlio ? 5 : 0), label));
+        pr_table_set_str(t, 1, value);
+    }
+    if (pr_table_rows(t))
+        heading(out, format, dlio ? "By DLIO's formulas" : "Figures");
+    rc = pr_table_rows(t) ? pr_table_print(t, format, style, out, err) : PR_OK;
+    pr_table_free(t);
+    return rc;
+}
+
+static int by_epoch(const struct pr_value *results, enum pr_table_format format,
+                    const struct pr_table_style *style, struct pr_buf *out,
+                    struct pr_err *err)
+{
+    const struct pr_value *list = pr_get(results, "by_epoch");
+
+    if (!list || list->kind != PR_LIST || !list->len)
+        return PR_OK;
+    heading(out, format, "By epoch");
+    return pr_emulate_rows(list, format, style, out, err);
+}
+
+static int by_accelerator(const struct pr_value *results,
+                          enum pr_table_format format,
+                          const struct pr_table_style *style,
+                          struct pr_buf *out, struct pr_err *err)
+{
+    const struct pr_value *map = pr_get(results, "by_accelerator");
+
+    if (!map || map->kind != PR_MAP || !map->len)
+        return PR_OK;
+    if (map->members[0].value.kind == PR_LIST &&
+        map->members[0].value.len > MAX_ACCELERATORS)
+        return PR_OK; /* nobody reads so many rows; JSON has them */
+    heading(out, format, "By accelerator");
+    return pr_figure_lists(map, format, style, out, err);
+}
+
+int pr_emulate_report(const char *id, const struct pr_value *results,
+                      enum pr_table_format format,
+                      const struct pr_table_style *style, struct pr_buf *out,
+                      struct pr_err *err)
+{
+    const char *verdict = verdict_of(results);
+    int rc;
+
+    if (format == PR_TABLE_MARKDOWN)
+        pr_buf_str(out, "## ");
+    pr_screen_clean(out, id, strlen(id));
+    if (verdict) {
+        pr_buf_str(out, ": ");
+        pr_screen_clean(out, verdict, strlen(verdict));
+    }
+    pr_buf_char(out, '\n');
+    if (results->kind != PR_MAP)
+        return PR_OK;
+    rc = figures(results, false, format, style, out, err);
+    if (!rc)
+        rc = by_epoch(results, format, style, out, err);
+    if (!rc)
+        rc = by_accelerator(results, format, style, out, err);
+    return rc ? rc : figures(results, true, format, style, out, err);
+}
+
+/* ---- a whole run */
+
+struct reports {
+    enum pr_table_format format;
+    const struct pr_table_style *style;
+    struct pr_buf *out;
+    struct pr_jb *jb;
+    uint64_t count;
+    char id[256];
+};
+
+static int add_report(void *ctx, const char *id, const struct pr_value *results,
+                      struct pr_err *err)
+{
+    struct reports *r = ctx;
+
+    r->count++;
+    snprintf(r->id, sizeof r->id, "%s", id);
+    pr_buf_char(r->out, '\n');
+    return pr_emulate_report(id, results, r->format, r->style, r->out, err);
+}
+
+int pr_emulate_report_run(const char *dir, enum pr_table_format format,
+                          const struct pr_table_style *style,
+                          struct pr_buf *out, uint64_t *ret_count,
+                          char ret_id[static 256], struct pr_err *err)
+{
+    struct reports r = {.format = format, .style = style, .out = out};
+    int rc = each(dir, add_report, &r, err);
+
+    if (!rc) {
+        *ret_count = r.count;
+        memcpy(ret_id, r.id, sizeof r.id);
+    }
+    return rc;
+}
+
+static int add_json(void *ctx, const char *id, const struct pr_value *results,
+                    struct pr_err *err)
+{
+    struct reports *r = ctx;
+
+    (void)err;
+    r->count++;
+    pr_jb_obj(r->jb, NULL);
+    pr_jb_str(r->jb, "id", id);
+    pr_jb_value(r->jb, "results", results);
+    pr_jb_end(r->jb);
+    return PR_OK;
+}
+
+int pr_emulate_report_json(const char *dir, struct pr_jb *jb, const char *key,
+                           uint64_t *ret_count, struct pr_err *err)
+{
+    struct reports r = {.jb = jb};
+    int rc;
+
+    pr_jb_arr(jb, key);
+    rc = each(dir, add_json, &r, err);
+    pr_jb_end(jb);
+    if (!rc)
+        *ret_count = r.count;
+    return rc;
+}
