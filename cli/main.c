@@ -3,6 +3,7 @@
 #include "base/json_build.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
+#include "cli/dlio.h"
 #include "prony_config.h"
 
 #include <errno.h>
@@ -13,8 +14,8 @@
 static const struct verb verbs[] = {
     {"demo", ON_DEMO, "", "a tour on this machine in about a minute",
      "Runs a small sweep of a program with this machine's own figures, shows "
-     "its report, makes a data set and reads it back, and says where "
-     "everything is.",
+     "its report, makes a data set, emulates a training that reads it, and "
+     "says where everything is.",
      "  prony demo\n  prony demo -o /tmp/demo\n", cmd_demo},
     {"plan", ON_PLAN, "[TARGET…] [NAME=VALUE…]",
      "show the experiments that run would run, and their cost",
@@ -32,8 +33,12 @@ static const struct verb verbs[] = {
      "Runs the experiments one after another. Each ends with exactly one "
      "result in the run directory: ok, failed, timeout, oom, interrupted or "
      "skipped. Ctrl-C stops cleanly and says how to go on; twice stops at "
-     "once. What stands after -- is appended to each command.",
+     "once. What stands after -- is appended to each command. A workload of "
+     "DLIO's or MLPerf Storage's reads its data set as training would, with "
+     "exp.accelerators emulated accelerators.",
      "  prony run sweep.yaml\n"
+     "  prony run unet3d_h100 exp.accelerators=8 -d /mnt/data\n"
+     "  prony run workload.yaml ++workload.dataset.num_files_train=16\n"
      "  prony run -P exp.command='\"sleep ${t}\"' -V t='[0.1, 0.2]' -o out\n"
      "  prony run --resume out\n"
      "  prony run sweep.yaml --repeat 3 --timeout 10m --retry 1\n",
@@ -52,11 +57,14 @@ static const struct verb verbs[] = {
      "  prony generate workload.yaml --resume\n"
      "  prony generate workload.yaml --verify\n",
      cmd_generate},
-    {"report", ON_REPORT, "DIR", "a table of the results of a run",
+    {"report", ON_REPORT, "DIR", "the results of a run",
      "Reads a run directory, also of a run that was stopped or is still going "
      "on, and prints one row for each experiment: what varies, how it ended, "
-     "and its figures.",
+     "and its figures. Of emulated trainings it tells what they waited for, "
+     "epoch by epoch, and gives DLIO's report. DIR may also be the folder of "
+     "one experiment, or one of results that DLIO wrote.",
      "  prony report runs/sweep.20261115T221702Z\n"
+     "  prony report out/experiments/0001-a571f80d\n"
      "  prony report out --format csv > out.csv\n",
      cmd_report},
     {"help", ON_HELP, "[VERB|NAME…]", "parameters, verbs and what they mean",
@@ -255,6 +263,8 @@ int main(int argc, char **argv)
     int rc;
 
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error return */
+    if (dlio_called(argc, argv, &rc))
+        return rc;
     rc = dispatch(argc, argv, &err);
     /* A reader that has seen enough ("| head") is no failure of ours. */
     if (rc == PR_E_IO && err.sys_errno == EPIPE && !strcmp(err.where, "stdout"))

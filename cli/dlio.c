@@ -1,0 +1,239 @@
+/* The program under one of DLIO's names. */
+#include "cli/dlio.h"
+
+#include "prony_config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Python's repr of the list of overrides, as hydra says it. */
+static void say_failed(const struct dlio_args *args)
+{
+    PR_AUTO_BUF struct pr_buf list = PR_BUF_INIT(1 << 16);
+
+    for (size_t i = 0; i < args->task_count; i++) {
+        struct pr_value v = pr_str(args->task[i].text);
+        pr_buf_str(&list, i ? ", " : "");
+        pr_repr(&list, &v);
+    }
+    say(SAY_CRITICAL, "Error executing job with overrides: [%s]\n",
+        list.data ? list.data : "");
+}
+
+/* DLIO's words for what is said. Its default leaves out what is only of
+ * interest to those who look for errors. */
+static int set_level(struct pr_err *err)
+{
+    static const char *const names[] = {"critical", "error", "warning", "info",
+                                        "debug"};
+    const char *level = getenv("DLIO_LOG_LEVEL");
+
+    say_level_set(SAY_WARNING);
+    if (!level || !*level)
+        return PR_OK;
+    for (int i = 0; i <= SAY_DEBUG; i++)
+        if (strcasecmp(level, names[i]) == 0) {
+            say_level_set((enum level)i);
+            return PR_OK;
+        }
+    return pr_fail(err, PR_E_USAGE, "DLIO_LOG_LEVEL",
+                   "expected error, warning, info, debug or critical, got "
+                   "'%s'",
+                   level);
+}
+
+static long env_number(const char *const *names)
+{
+    for (; *names; names++) {
+        const char *text = getenv(*names);
+        if (text && *text)
+            return strtol(text, NULL, 10);
+    }
+    return -1;
+}
+
+/* Of the processes that mpirun starts, the first one talks. */
+static bool is_first(void)
+{
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK",
+                                        NULL};
+
+    return env_number(ranks) <= 0;
+}
+
+/* How many processes mpirun has started, 0: it was not used. On one machine
+ * the first of them emulates as many accelerators; on several that would not
+ * be what was asked for. */
+static int mpi_size(long *ret, struct pr_err *err)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                        NULL};
+    static const char *const local[] = {"OMPI_COMM_WORLD_LOCAL_SIZE",
+                                        "MPI_LOCALNRANKS", NULL};
+    long size = env_number(sizes), here = env_number(local);
+
+    *ret = size > 1 ? size : 0;
+    if (size < 2 || here == size)
+        return PR_OK;
+    pr_fail(err, PR_E_UNAVAIL, "",
+            "started as %ld processes on several machines, which comes in a "
+            "later version",
+            size);
+    return pr_hint(err, "start it on one machine, with ++exp.accelerators=%ld",
+                   size);
+}
+
+static int print_help(const struct dlio_args *args, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 16);
+
+    pr_buf_printf(
+        &out,
+        "%s: emulated training by Prony, with DLIO's command line\n\n"
+        "  %s workload=NAME [++workload.SECTION.KEY=VALUE…]\n\n"
+        "  key=value     set what is there\n"
+        "  +key=value    add what is not\n"
+        "  ++key=value   set or add\n"
+        "  ~key          take away\n\n"
+        "  ++exp.accelerators=N    accelerators to emulate, in one process\n"
+        "  hydra.run.dir=DIR       where results go (default:\n"
+        "                          ./hydra_log/MODEL/TIME)\n"
+        "  hydra.output_subdir=D   where the config goes, below that\n"
+        "                          (default: .hydra)\n\n"
+        "  -cd, --config-dir DIR   a folder with workload/NAME.yaml\n"
+        "  -cn, --config-name N    a primary config N.yaml in it\n"
+        "  -c, --cfg job|hydra|all print the config and do nothing\n"
+        "  --resolve               … with references resolved\n"
+        "  --help, --version\n\nworkloads:\n",
+        args->program, args->program);
+    dlio_list_workloads(args, "  ", &out);
+    return answer_buf(&out, err);
+}
+
+static int print_config(struct dlio_args *args, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(64 << 20);
+    struct pr_value root;
+    const char *run_dir;
+    int rc = dlio_compose(args, &root, err);
+
+    if (!rc)
+        rc = dlio_run_dir(args, &root, &run_dir, err);
+    if (!rc && args->resolve)
+        rc = dlio_resolve(args->arena, &root, &root, &root, err);
+    if (rc)
+        return rc;
+    if (args->print_hydra)
+        dlio_hydra_yaml(args, run_dir, &out);
+    if (args->print_job)
+        dlio_yaml_write(&out, &root);
+    return answer_buf(&out, err);
+}
+
+static int print_version(const struct dlio_args *args, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(256);
+
+    pr_buf_printf(&out, "%s: prony %s (%s)\n", args->program, PR_VERSION,
+                  PR_GIT_REV);
+    return answer_buf(&out, err);
+}
+
+/* The exit status: 0; 1 as DLIO has it; 2 for the command line itself. */
+static int status_of(int rc, const struct pr_err *err)
+{
+    if (rc == PR_OK || (rc == PR_E_IO && err->sys_errno == EPIPE &&
+                        !strcmp(err->where, "stdout")))
+        return 0; /* also when a reader has seen enough */
+    say_error(err);
+    if (rc == PR_E_USAGE || rc == PR_E_UNAVAIL)
+        return pr_code_exit_status(rc);
+    return 1;
+}
+
+static int benchmark(struct dlio_args *args, struct pr_err *err)
+{
+    int signo = 0, rc = dlio_run(args, &signo, err);
+
+    if (signo)
+        return 128 + signo;
+    if (rc && args->composed)
+        say_failed(args);
+    if (rc == PR_E_UNAVAIL)
+        rc = PR_E_CONF; /* of a job: 1, as for every other reason */
+    return status_of(rc, err);
+}
+
+/* Reads the command line, with what mpirun says in front of it. */
+static int read_args(struct dlio_args *args, long processes, int argc,
+                     char **argv, struct pr_err *err)
+{
+    char **all = PR_ARENA_ARRAY(args->arena, char *, (size_t)argc + 1);
+    int n = 0;
+
+    if (!all)
+        return pr_fail_nomem(err);
+    if (processes)
+        all[n++] =
+            pr_arena_printf(args->arena, "++exp.accelerators=%ld", processes);
+    if (processes && !all[0])
+        return pr_fail_nomem(err);
+    for (int i = 0; i < argc; i++)
+        all[n++] = argv[i];
+    return dlio_args_read(args, n, all, err);
+}
+
+static int hydra_main(const char *program, bool query, int argc, char **argv)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct dlio_args args = {.arena = a, .program = program};
+    struct pr_err err = {0};
+    long processes = 0;
+    int rc = a ? set_level(&err) : pr_fail_nomem(&err);
+
+    if (!rc && !query)
+        rc = mpi_size(&processes, &err);
+    if (!is_first()) /* one of them does the work, and talks */
+        return rc ? pr_code_exit_status(rc) : 0;
+    if (!rc)
+        rc = read_args(&args, processes, argc, argv, &err);
+    if (rc)
+        return status_of(rc, &err);
+    if (args.help)
+        rc = print_help(&args, &err);
+    else if (args.version)
+        rc = print_version(&args, &err);
+    else if (args.print_job || args.print_hydra)
+        rc = print_config(&args, &err);
+    else if (query)
+        rc = dlio_query(&args, &err);
+    else
+        return benchmark(&args, &err);
+    return status_of(rc, &err);
+}
+
+static int post_main(int argc, char **argv)
+{
+    struct pr_err err = {0};
+
+    return status_of(dlio_post(argc, argv, &err), &err);
+}
+
+bool dlio_called(int argc, char **argv, int *ret_status)
+{
+    const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+    const char *name = slash ? slash + 1 : argc ? argv[0] : "";
+
+    if (strcmp(name, "dlio_benchmark") == 0)
+        *ret_status = hydra_main(name, false, argc - 1, argv + 1);
+    else if (strcmp(name, "dlio_benchmark_query") == 0)
+        *ret_status = hydra_main(name, true, argc - 1, argv + 1);
+    else if (strcmp(name, "dlio_postprocessor") == 0)
+        *ret_status = post_main(argc - 1, argv + 1);
+    else
+        return false;
+    return true;
+}
