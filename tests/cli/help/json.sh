@@ -10,7 +10,8 @@ names = [row["name"] for row in rows]
 assert names == sorted(names), "not sorted"
 for row in rows:
     known = {"name", "kind", "default", "min", "max", "choices", "unit",
-             "derived", "prefix", "since", "help", "env", "example"}
+             "derived", "prefix", "since", "help", "env", "example",
+             "older_names"}
     assert set(row) <= known, set(row) - known
     assert {"name", "kind", "since", "help", "example"} <= set(row), row
     assert row.get("prefix") or {"default", "env"} <= set(row), row
