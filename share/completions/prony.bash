@@ -2,7 +2,7 @@
 # edit.
 
 _prony_verbs='demo plan run generate report help doctor'
-_prony_sections='exp runtime null storage dataset.hdf5 dataset sys.plan_builder'
+_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate sys.plan_builder'
 _prony_names='exp.workload
 exp.command
 exp.args
@@ -35,6 +35,7 @@ exp.num_local_gpus
 exp.num_gpus
 exp.num_local_replicas
 exp.num_replicas
+exp.accelerators
 exp.num_nodes
 exp.device_type
 exp.device_title
@@ -66,6 +67,7 @@ storage.storage_type
 storage.storage_root
 storage.storage_options
 storage.block_size
+storage.request_size
 storage.queue_depth
 storage.throttle
 storage.latency
@@ -97,6 +99,67 @@ dataset.keep_files
 dataset.labels
 dataset.num_classes
 dataset.seed
+reader.data_loader
+reader.batch_size
+reader.batch_size_eval
+reader.read_threads
+reader.computation_threads
+reader.prefetch_size
+reader.file_shuffle
+reader.sample_shuffle
+reader.shuffle_size
+reader.drop_last
+reader.read_type
+reader.file_access
+reader.transfer_size
+reader.odirect
+reader.preprocess_time
+reader.preprocess_time_stdev
+reader.decode
+reader.checksum
+reader.hold
+reader.on_error
+reader.io_timeout
+reader.transformed_record_dims
+reader.transformed_record_element_type
+reader.pin_memory
+reader.dont_use_mmap
+reader.multiprocessing_context
+reader.data_loader_classname
+reader.data_loader_sampler
+reader.reader_classname
+train.epochs
+train.computation_time
+train.computation_time_stdev
+train.total_training_steps
+train.total_training_steps_of
+train.seed
+train.seed_change_epoch
+train.barrier
+evaluation.eval_time
+evaluation.eval_time_stdev
+evaluation.eval_after_epoch
+evaluation.epochs_between_evals
+workflow.generate_data
+workflow.train
+workflow.evaluation
+workflow.checkpoint
+workflow.profiling
+output.metric.exclude_start_steps
+output.metric.exclude_end_steps
+output.folder
+output.log_file
+metric.au
+profiling.profiler
+profiling.iostat_devices
+emulate.framework
+emulate.compat
+emulate.io_threads
+emulate.drop_cache
+emulate.drop_all
+emulate.check_files
+emulate.trace
+emulate.tensorboard
 sys.plan_builder.var_order'
 
 # Values of a parameter.
@@ -119,6 +182,37 @@ _prony_values()
     dataset.enable_chunking) echo true false ;;
     dataset.keep_files) echo true false ;;
     dataset.labels) echo inside separate none ;;
+    reader.data_loader) echo tensorflow pytorch dali native_dali synthetic none custom ;;
+    reader.file_shuffle) echo off seed random on ;;
+    reader.sample_shuffle) echo off seed random on ;;
+    reader.drop_last) echo true false ;;
+    reader.read_type) echo on_demand memory ;;
+    reader.file_access) echo multi shared collective mpio posix ;;
+    reader.odirect) echo true false ;;
+    reader.decode) echo true false ;;
+    reader.checksum) echo true false ;;
+    reader.hold) echo true false ;;
+    reader.on_error) echo stop skip ;;
+    reader.pin_memory) echo true false ;;
+    reader.dont_use_mmap) echo true false ;;
+    reader.multiprocessing_context) echo fork spawn forkserver None ;;
+    reader.data_loader_sampler) echo  iterative index iter none ;;
+    train.total_training_steps_of) echo epoch run ;;
+    train.seed_change_epoch) echo true false ;;
+    train.barrier) echo true false ;;
+    workflow.generate_data) echo true false ;;
+    workflow.train) echo true false ;;
+    workflow.evaluation) echo true false ;;
+    workflow.checkpoint) echo true false ;;
+    workflow.profiling) echo true false ;;
+    profiling.profiler) echo none iostat darshan tensorboard ;;
+    emulate.framework) echo tensorflow pytorch ;;
+    emulate.compat) echo none dlio ;;
+    emulate.drop_cache) echo never generate start epoch ;;
+    emulate.drop_all) echo true false ;;
+    emulate.check_files) echo sampled all none ;;
+    emulate.trace) echo true false ;;
+    emulate.tensorboard) echo true false ;;
     esac
 }
 

@@ -17,7 +17,7 @@ end
 
 function __prony_names
     printf '%s\t%s\n' \
-        exp.workload 'What the experiment executes: command runs exp.command, null does nothing, emulate reads a data set as training would (for a later version; its data set can be made).' \
+        exp.workload 'What the experiment executes: command runs exp.command, null does nothing, emulate reads a data set as training would.' \
         exp.command 'The program to run: a list of arguments, or text that is split into arguments at blanks, with \'...\', "..." and \\ as in a shell.' \
         exp.args 'Arguments appended to those of exp.command; what stands after -- on the command line goes here.' \
         exp.cwd 'Folder the program starts in.' \
@@ -49,6 +49,7 @@ function __prony_names
         exp.num_gpus 'GPUs used on all nodes.' \
         exp.num_local_replicas 'Replicas of the model on one node.' \
         exp.num_replicas 'Replicas of the model on all nodes.' \
+        exp.accelerators 'Accelerators that are emulated, all in one process.' \
         exp.num_nodes 'Machines taking part.' \
         exp.device_type 'Kind of the device that computes.' \
         exp.device_title 'Name of the device as reports show it.' \
@@ -80,6 +81,7 @@ function __prony_names
         storage.storage_root 'Folder that relative data folders are in.' \
         storage.storage_options 'Options of the kind of storage, as a map.' \
         storage.block_size 'Size of one request to the kernel, where an engine splits large reads and writes.' \
+        storage.request_size 'Largest single read that pread and direct ask the kernel for; direct rounds it to 4096.' \
         storage.queue_depth 'Requests that io_uring keeps under way for one thread.' \
         storage.throttle 'Slows the reads and writes of each thread down to this many bytes a second, to emulate slower storage.' \
         storage.latency 'Time added to every open, read and write, to emulate storage that is far away.' \
@@ -111,6 +113,67 @@ function __prony_names
         dataset.labels 'Where labels go: inside the file where the format has a place for them (npz, hdf5, tfrecord), separate into a npy file for each file, in the folder labels, or none.' \
         dataset.num_classes 'Labels are whole numbers below this.' \
         dataset.seed 'Where the contents of all files come from: the same seed gives the same bytes.' \
+        reader.data_loader 'Loader to behave like.' \
+        reader.batch_size 'Samples in a batch of one accelerator.' \
+        reader.batch_size_eval 'The same when evaluating.' \
+        reader.read_threads 'Threads that read for one accelerator.' \
+        reader.computation_threads 'Threads that preprocess for one accelerator, with the tensorflow loader; with the others the reading threads do.' \
+        reader.prefetch_size 'Batches read ahead for one accelerator.' \
+        reader.file_shuffle 'Visit files in another order each epoch: seed by train.seed, random by chance.' \
+        reader.sample_shuffle 'Visit samples in another order each epoch: seed by train.seed, random by chance.' \
+        reader.shuffle_size 'Samples are shuffled within a window of so many: read in order, delivered shuffled, as a buffer would.' \
+        reader.drop_last 'Leave out the samples that do not fill a batch for every accelerator.' \
+        reader.read_type 'memory: samples stay in memory once read, so that later epochs read nothing.' \
+        reader.file_access 'multi: each accelerator has files of its own, as far as possible.' \
+        reader.transfer_size 'Size of one read: storage.request_size, and storage.block_size of io_uring.' \
+        reader.odirect 'Read past the page cache: storage.engine=direct.' \
+        reader.preprocess_time 'Time that preparing a sample takes once it was read: a number, or a distribution such as {type: normal, mean: 0.1, stdev: 0.01}.' \
+        reader.preprocess_time_stdev 'Spread of preprocess_time when that is a number.' \
+        reader.decode 'Decode samples as a real loader must.' \
+        reader.checksum 'Check the checksums that a format has.' \
+        reader.hold 'Keep the bytes of batches in memory until they are consumed, as a real loader does.' \
+        reader.on_error 'What happens when a sample cannot be read: the run stops, or the sample is counted and skipped.' \
+        reader.io_timeout 'A storage call that takes longer ends the run with an error.' \
+        reader.transformed_record_dims 'Shape of a sample as it is delivered; with reader.hold it decides how much is kept.' \
+        reader.transformed_record_element_type 'Type of the elements of such a sample.' \
+        reader.pin_memory 'Not used: there is no device to copy to.' \
+        reader.dont_use_mmap 'Not used: storage.engine says how files are read.' \
+        reader.multiprocessing_context 'Not used: reading needs no processes.' \
+        reader.data_loader_classname 'A Python class, which is refused: readers are native.' \
+        reader.data_loader_sampler 'Not used: it tells DLIO how to call a Python class.' \
+        reader.reader_classname 'A Python class, which is refused: readers are native.' \
+        train.epochs 'How often the data set is visited.' \
+        train.computation_time 'Time that an accelerator computes in a step: a number, or a distribution such as {type: normal, mean: 0.3, stdev: 0.01}, {type: uniform, min: 0.1, max: 0.2}, {type: gamma, shape: 2, scale: 0.1}, {type: exponential, scale: 0.1}, {type: poisson, lam: 1}.' \
+        train.computation_time_stdev 'Spread of computation_time when that is a number.' \
+        train.total_training_steps 'No more steps than this; -1 and 0: all that the data allows.' \
+        train.total_training_steps_of 'What total_training_steps limits: each epoch, as DLIO does, or all epochs together, as its first documentation says.' \
+        train.seed 'Where shuffled orders and drawn times come from.' \
+        train.seed_change_epoch 'Another order each epoch; false: the same one.' \
+        train.barrier 'Accelerators wait for each other after every step, as they do to exchange gradients.' \
+        evaluation.eval_time 'Time that an accelerator computes in a step of evaluation; takes what train.computation_time takes.' \
+        evaluation.eval_time_stdev 'Spread of eval_time when that is a number.' \
+        evaluation.eval_after_epoch 'First epoch that is followed by an evaluation.' \
+        evaluation.epochs_between_evals 'Epochs from one evaluation to the next.' \
+        workflow.generate_data 'Make the data set first.' \
+        workflow.train 'Read the training data, epoch by epoch.' \
+        workflow.evaluation 'Evaluate between epochs.' \
+        workflow.checkpoint 'Write checkpoints.' \
+        workflow.profiling 'Watch the system meanwhile, as section profiling says.' \
+        output.metric.exclude_start_steps 'Steps at the start of an epoch that are not counted.' \
+        output.metric.exclude_end_steps 'Steps at its end that are not counted.' \
+        output.folder 'A second folder for DLIO\'s result files.' \
+        output.log_file 'Name of the log in DLIO\'s form.' \
+        metric.au 'Accelerator utilisation that counts as success, 1 being always busy.' \
+        profiling.profiler 'iostat: figures of block devices, in iostat.json.' \
+        profiling.iostat_devices 'Block devices to watch, a name or a list: sda or [sda, nvme0n1].' \
+        emulate.framework 'Framework that the emulated training would use: the key framework of a DLIO file.' \
+        emulate.compat 'dlio: read in DLIO\'s own order, which is not always shuffled and may visit a sample twice or never, and take its figures for the main ones.' \
+        emulate.io_threads 'Threads that read for all accelerators together.' \
+        emulate.drop_cache 'When the data set\'s pages are dropped from the page cache, file by file: after the data was made, also before the first epoch (start), or before each epoch.' \
+        emulate.drop_all 'Drop the whole page cache of the machine instead, which needs root.' \
+        emulate.check_files 'Whether the files are looked for before training: some of them, all, or none.' \
+        emulate.trace 'Write trace.json: every fetch, step and sample, for ui.perfetto.dev.' \
+        emulate.tensorboard 'Write event files for TensorBoard: throughput, utilisation and waits by step.' \
         sys.plan_builder.var_order 'Names of variables, the slowest first.'
 end
 
@@ -176,7 +239,90 @@ function __prony_settings
         dataset.keep_files=false \
         dataset.labels=inside \
         dataset.labels=separate \
-        dataset.labels=none
+        dataset.labels=none \
+        reader.data_loader=tensorflow \
+        reader.data_loader=pytorch \
+        reader.data_loader=dali \
+        reader.data_loader=native_dali \
+        reader.data_loader=synthetic \
+        reader.data_loader=none \
+        reader.data_loader=custom \
+        reader.file_shuffle=off \
+        reader.file_shuffle=seed \
+        reader.file_shuffle=random \
+        reader.file_shuffle=on \
+        reader.sample_shuffle=off \
+        reader.sample_shuffle=seed \
+        reader.sample_shuffle=random \
+        reader.sample_shuffle=on \
+        reader.drop_last=true \
+        reader.drop_last=false \
+        reader.read_type=on_demand \
+        reader.read_type=memory \
+        reader.file_access=multi \
+        reader.file_access=shared \
+        reader.file_access=collective \
+        reader.file_access=mpio \
+        reader.file_access=posix \
+        reader.odirect=true \
+        reader.odirect=false \
+        reader.decode=true \
+        reader.decode=false \
+        reader.checksum=true \
+        reader.checksum=false \
+        reader.hold=true \
+        reader.hold=false \
+        reader.on_error=stop \
+        reader.on_error=skip \
+        reader.pin_memory=true \
+        reader.pin_memory=false \
+        reader.dont_use_mmap=true \
+        reader.dont_use_mmap=false \
+        reader.multiprocessing_context=fork \
+        reader.multiprocessing_context=spawn \
+        reader.multiprocessing_context=forkserver \
+        reader.multiprocessing_context=None \
+        reader.data_loader_sampler=iterative \
+        reader.data_loader_sampler=index \
+        reader.data_loader_sampler=iter \
+        reader.data_loader_sampler=none \
+        train.total_training_steps_of=epoch \
+        train.total_training_steps_of=run \
+        train.seed_change_epoch=true \
+        train.seed_change_epoch=false \
+        train.barrier=true \
+        train.barrier=false \
+        workflow.generate_data=true \
+        workflow.generate_data=false \
+        workflow.train=true \
+        workflow.train=false \
+        workflow.evaluation=true \
+        workflow.evaluation=false \
+        workflow.checkpoint=true \
+        workflow.checkpoint=false \
+        workflow.profiling=true \
+        workflow.profiling=false \
+        profiling.profiler=none \
+        profiling.profiler=iostat \
+        profiling.profiler=darshan \
+        profiling.profiler=tensorboard \
+        emulate.framework=tensorflow \
+        emulate.framework=pytorch \
+        emulate.compat=none \
+        emulate.compat=dlio \
+        emulate.drop_cache=never \
+        emulate.drop_cache=generate \
+        emulate.drop_cache=start \
+        emulate.drop_cache=epoch \
+        emulate.drop_all=true \
+        emulate.drop_all=false \
+        emulate.check_files=sampled \
+        emulate.check_files=all \
+        emulate.check_files=none \
+        emulate.trace=true \
+        emulate.trace=false \
+        emulate.tensorboard=true \
+        emulate.tensorboard=false
 end
 
 function __prony_set_file
@@ -193,7 +339,7 @@ function __prony_topics
         plan 'show the experiments that run would run, and their cost' \
         run 'run a plan and record every result' \
         generate 'make the data set of an experiment, and nothing else' \
-        report 'a table of the results of a run' \
+        report 'the results of a run' \
         help 'parameters, verbs and what they mean' \
         doctor 'what this machine and this build have and lack' \
         exp 'one experiment' \
@@ -202,6 +348,15 @@ function __prony_topics
         storage 'where data sets live and how they are reached' \
         dataset.hdf5 'what only HDF5 files have' \
         dataset 'the files of a data set' \
+        reader 'how training reads its data set' \
+        train 'the training that is emulated' \
+        evaluation 'looking at held-out data between epochs' \
+        workflow 'which parts of an emulated training are done' \
+        output.metric 'steps that the measures leave out' \
+        output 'where DLIO\'s result files go' \
+        metric 'what a run should reach' \
+        profiling 'what is watched while training is emulated' \
+        emulate 'how training is emulated' \
         sys.plan_builder 'how the plan is built'
     __prony_names
 end
@@ -213,7 +368,7 @@ complete -c prony -n __prony_no_verb -a demo -d 'a tour on this machine in about
 complete -c prony -n __prony_no_verb -a plan -d 'show the experiments that run would run, and their cost'
 complete -c prony -n __prony_no_verb -a run -d 'run a plan and record every result'
 complete -c prony -n __prony_no_verb -a generate -d 'make the data set of an experiment, and nothing else'
-complete -c prony -n __prony_no_verb -a report -d 'a table of the results of a run'
+complete -c prony -n __prony_no_verb -a report -d 'the results of a run'
 complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
 complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
 complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l help -s h -d 'show this help'
