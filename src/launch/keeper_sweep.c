@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,19 +108,6 @@ static void sweep(const struct pr_keeper *k)
     pr_pids_done(&hit);
 }
 
-/* Until it has ended, or a moment where the kernel cannot tell. */
-static void wait_a_little(pid_t pid)
-{
-    struct pollfd p = {(int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0};
-
-    if (p.fd < 0) {
-        poll(NULL, 0, 1);
-        return;
-    }
-    poll(&p, 1, 100);
-    close(p.fd);
-}
-
 /* Its exit status, or -1 when somebody else has waited for it. */
 static int wait_for(pid_t pid)
 {
@@ -141,7 +127,7 @@ static int wait_for(pid_t pid)
             forced = true;
         }
         if (!forced)
-            wait_a_little(pid);
+            poll(NULL, 0, 1);
     }
 }
 
