@@ -105,6 +105,7 @@ static inline void assert_object(struct pr_storage *st, const char *name,
     uint8_t *buf = malloc(len + 1);
 
     assert_non_null(buf);
+    memset(buf, 0xee, len + 1); /* nothing may be left from before */
     assert_int_equal(o.size, len);
     assert_int_equal(pr_object_read(&o, 0, len, buf, NULL), PR_OK);
     assert_memory_equal(buf, want, len);
