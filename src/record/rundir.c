@@ -175,6 +175,19 @@ static int mend_last_line(struct pr_rundir *d, struct pr_err *err)
     return PR_OK;
 }
 
+/* What a run that was killed had not finished writing. */
+static void remove_half_made(const struct pr_rundir *d)
+{
+    DIR *dir = opendir(d->path);
+    struct dirent *e;
+
+    while (dir && (e = readdir(dir)))
+        if (is_half_made(e->d_name))
+            (void)unlinkat(dirfd(dir), e->d_name, 0);
+    if (dir)
+        closedir(dir);
+}
+
 int pr_rundir_resume(const char *path, struct pr_rundir *ret,
                      struct pr_err *err)
 {
@@ -193,10 +206,12 @@ int pr_rundir_resume(const char *path, struct pr_rundir *ret,
         rc = open_inside(&d, err);
     if (!rc)
         rc = mend_last_line(&d, err);
-    if (rc)
+    if (rc) {
         pr_rundir_close(&d);
-    else
-        *ret = d;
+        return rc;
+    }
+    remove_half_made(&d);
+    *ret = d;
     return rc;
 }
 

@@ -189,6 +189,22 @@ static void half_a_line_is_closed(void **state)
     }
 }
 
+static void what_was_half_written_goes(void **state)
+{
+    struct pr_rundir d;
+
+    (void)state;
+    begin_run(&d);
+    pr_rundir_close(&d);
+    put_file("r/.new-env.json.12.1", "{");
+    put_file("r/mine", "kept");
+    assert_int_equal(pr_rundir_resume("r", &d, NULL), PR_OK);
+    pr_rundir_close(&d);
+    assert_int_equal(access("r/.new-env.json.12.1", F_OK), -1);
+    assert_int_equal(access("r/mine", F_OK), 0);
+    assert_int_equal(system("rm -rf r"), 0);
+}
+
 static void two_runners_never_share_one(void **state)
 {
     struct pr_rundir d, other = {.events_fd = 77};
@@ -351,6 +367,7 @@ int main(void)
         HERE(paths_in_it),
         HERE(only_a_run_is_gone_on_with),
         HERE(half_a_line_is_closed),
+        HERE(what_was_half_written_goes),
         HERE(two_runners_never_share_one),
         HERE(folders_of_experiments),
         HERE(a_full_disk_is_reported),
