@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "loader/feed_impl.h"
 
-enum { LOOK_NS = 100000000, PAUSE_NS = 1000000000 };
+enum { LOOK_NS = 100000000, PAUSE_NS = 1000000000, AWAKE_NS = 150000 };
 
 int pr_feed_failure(struct pr_feed *f, struct pr_err *err)
 {
@@ -72,6 +72,22 @@ static bool has_news(const struct pr_feed *f)
     return f->news_taken || atomic_load(&f->news_first);
 }
 
+/* Timers wake a thread some time after they should. After a long sleep, the
+ * last bit is waited for awake. */
+static void sleep_for_news(struct pr_feed *f, uint32_t seen, uint64_t now,
+                           uint64_t until_ns, uint64_t look)
+{
+    bool is_long = until_ns - now > 4 * AWAKE_NS;
+    uint64_t to = is_long ? until_ns - AWAKE_NS : until_ns;
+
+    atomic_store(&f->waiting, 1);
+    pr_sleep_on(&f->news, seen, to < look ? to : look);
+    atomic_store(&f->waiting, 0);
+    now = pr_clock_ns();
+    while (is_long && now >= to && now < until_ns && !has_news(f))
+        now = pr_clock_ns();
+}
+
 int pr_feed_wait(struct pr_feed *f, uint64_t until_ns, struct pr_err *err)
 {
     uint32_t seen = atomic_load(&f->news);
@@ -90,9 +106,7 @@ int pr_feed_wait(struct pr_feed *f, uint64_t until_ns, struct pr_err *err)
         }
         if (rc)
             break;
-        atomic_store(&f->waiting, 1);
-        pr_sleep_on(&f->news, seen, until_ns < look ? until_ns : look);
-        atomic_store(&f->waiting, 0);
+        sleep_for_news(f, seen, now, until_ns, look);
         seen = atomic_load(&f->news);
         rc = pr_feed_failure(f, err);
     }
