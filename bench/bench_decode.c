@@ -4,6 +4,7 @@
  * another. Noise as our generator makes it, and smooth pictures, which
  * decode as photographs do. Best of rounds.
  */
+#include "codec.h"
 #include "data.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include <png.h>
 #endif
 
-enum { FILES = 150, ROUNDS = 5, CAP = 4 << 20 };
+enum { FILES = 150, ROUNDS = 5 };
 
 struct picture {
     unsigned width, height, channels;
@@ -27,21 +28,8 @@ static const struct picture gray = {387, 387, 1}, rgb = {500, 375, 3};
 
 struct bare {
     const struct bench_files *files;
-    uint8_t *stored, *pixels; /* CAP bytes each */
-    void *decoder;
-    void (*decode)(struct bare *b, size_t len);
+    struct bench_codec codec;
 };
-
-static size_t load(const struct bare *b, const char *name)
-{
-    int fd = openat(b->files->root, name, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : pread(fd, b->stored, CAP, 0);
-
-    if (n <= 0)
-        bench_die("%s: %s", name, strerror(errno));
-    close(fd);
-    return (size_t)n;
-}
 
 static double bare_once(void *ctx)
 {
@@ -49,11 +37,11 @@ static double bare_once(void *ctx)
     double start = bench_time();
 
     for (size_t i = 0; i < b->files->count; i++)
-        b->decode(b, load(b, b->files->names[i]));
+        bench_codec_do(&b->codec, b->files->root, b->files->names[i]);
     return bench_time() - start;
 }
 
-static void compare(const char *format, const char *library, const char *what,
+static void compare(const char *format, const char *what,
                     const struct bench_files *f, const struct picture *p,
                     struct bare *bare)
 {
@@ -65,7 +53,7 @@ static void compare(const char *format, const char *library, const char *what,
     bare->files = f;
     struct bench_way ways[] = {
         {"ours", bench_reading_once, &ours, 0},
-        {library, bare_once, bare, 0},
+        {bare->codec.name, bare_once, bare, 0},
     };
     bench_rounds(ways, 2, ROUNDS);
     bench_ratio(what, &ways[0], &ways[1], pixels, 0.95);
@@ -133,25 +121,24 @@ static void smooth(struct bench_files *f, const char *dir, const char *format,
     for (unsigned i = 0; i < FILES; i++) {
         char name[64];
 
-        draw(b->pixels, p, i);
+        draw(b->codec.pixels, p, i);
         snprintf(name, sizeof name, "smooth-%u-%u.%s", p->channels, i, format);
-        put(dir, name, b->stored, encode(b, p));
+        put(dir, name, b->codec.stored, encode(b, p));
         bench_files_add(f, name);
     }
 }
 
 /* Not called when neither library is there. */
 __attribute__((unused)) static void
-run(const char *dir, const char *format, const char *library, struct bare *b,
+run(const char *dir, const char *format,
     size_t (*encode)(struct bare *b, const struct picture *p))
 {
     const struct picture *pictures[] = {&gray, &rgb};
+    struct bare all, *b = &all;
     char what[128];
 
-    b->stored = malloc(CAP);
-    b->pixels = malloc(CAP);
-    if (!b->stored || !b->pixels)
-        bench_die("out of memory");
+    if (!bench_codec_init(&all.codec, format))
+        bench_die("no codec for %s", format);
     for (int i = 0; i < 2; i++) {
         const struct picture *p = pictures[i];
         struct bench_files f;
@@ -159,11 +146,11 @@ run(const char *dir, const char *format, const char *library, struct bare *b,
         snprintf(what, sizeof what, "%s, %u x %u %s, noise, rate of pixels",
                  format, p->width, p->height, i ? "RGB" : "gray");
         if (noise(&f, dir, format, p))
-            compare(format, library, what, &f, p, b);
+            compare(format, what, &f, p, b);
         snprintf(what, sizeof what, "%s, %u x %u %s, smooth, rate of pixels",
                  format, p->width, p->height, i ? "RGB" : "gray");
         smooth(&f, dir, format, p, b, encode);
-        compare(format, library, what, &f, p, b);
+        compare(format, what, &f, p, b);
     }
 }
 
@@ -171,26 +158,15 @@ run(const char *dir, const char *format, const char *library, struct bare *b,
 
 #if PR_HAVE_JPEG
 
-static void decode_jpeg(struct bare *b, size_t len)
-{
-    int w, h, sampling, space;
-
-    if (tjDecompressHeader3(b->decoder, b->stored, len, &w, &h, &sampling,
-                            &space) ||
-        tjDecompress2(b->decoder, b->stored, len, b->pixels, w, 0, h,
-                      space == TJCS_GRAY ? TJPF_GRAY : TJPF_RGB, 0))
-        bench_die("turbojpeg: %s", tjGetErrorStr2(b->decoder));
-}
-
 static size_t encode_jpeg(struct bare *b, const struct picture *p)
 {
     tjhandle h = tjInitCompress();
     bool is_gray = p->channels == 1;
-    unsigned char *out = b->stored;
-    unsigned long len = CAP;
+    unsigned char *out = b->codec.stored;
+    unsigned long len = BENCH_CODEC_CAP;
 
     if (!h ||
-        tjCompress2(h, b->pixels, (int)p->width, 0, (int)p->height,
+        tjCompress2(h, b->codec.pixels, (int)p->width, 0, (int)p->height,
                     is_gray ? TJPF_GRAY : TJPF_RGB, &out, &len,
                     is_gray ? TJSAMP_GRAY : TJSAMP_420, 90, TJFLAG_NOREALLOC))
         bench_die("turbojpeg: %s", tjGetErrorStr2(h));
@@ -200,9 +176,7 @@ static size_t encode_jpeg(struct bare *b, const struct picture *p)
 
 static void jpeg(const char *dir)
 {
-    struct bare b = {.decoder = tjInitDecompress(), .decode = decode_jpeg};
-
-    run(dir, "jpeg", "turbojpeg", &b, encode_jpeg);
+    run(dir, "jpeg", encode_jpeg);
 }
 
 #else
@@ -219,39 +193,6 @@ static void jpeg(const char *dir)
 
 #if PR_HAVE_PNG
 
-struct source {
-    const uint8_t *next, *end;
-};
-
-static void take(png_structp png, png_bytep out, png_size_t len)
-{
-    struct source *s = png_get_io_ptr(png);
-
-    if ((size_t)(s->end - s->next) < len)
-        png_error(png, "too short");
-    memcpy(out, s->next, len);
-    s->next += len;
-}
-
-static void decode_png(struct bare *b, size_t len)
-{
-    png_structp png =
-        png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
-    png_infop info = png ? png_create_info_struct(png) : NULL;
-    struct source s = {b->stored, b->stored + len};
-    size_t row;
-
-    if (!info || setjmp(png_jmpbuf(png)))
-        bench_die("libpng failed");
-    png_set_read_fn(png, &s, take);
-    png_read_info(png, info);
-    row = png_get_rowbytes(png, info);
-    for (size_t y = 0, h = png_get_image_height(png, info); y < h; y++)
-        png_read_row(png, b->pixels + y * row, NULL);
-    png_read_end(png, NULL);
-    png_destroy_read_struct(&png, &info, NULL);
-}
-
 static size_t encode_png(struct bare *b, const struct picture *p)
 {
     png_image image = {.version = PNG_IMAGE_VERSION,
@@ -260,19 +201,17 @@ static size_t encode_png(struct bare *b, const struct picture *p)
                        .format =
                            p->channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB,
                        .flags = PNG_IMAGE_FLAG_FAST};
-    png_alloc_size_t len = CAP;
+    png_alloc_size_t len = BENCH_CODEC_CAP;
 
-    if (!png_image_write_to_memory(&image, b->stored, &len, 0, b->pixels, 0,
-                                   NULL))
+    if (!png_image_write_to_memory(&image, b->codec.stored, &len, 0,
+                                   b->codec.pixels, 0, NULL))
         bench_die("libpng: %s", image.message);
     return len;
 }
 
 static void png(const char *dir)
 {
-    struct bare b = {.decode = decode_png};
-
-    run(dir, "png", "libpng", &b, encode_png);
+    run(dir, "png", encode_png);
 }
 
 #else

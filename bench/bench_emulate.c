@@ -294,7 +294,8 @@ static void *decode_part(void *arg)
     struct part *p = arg;
 
     for (size_t i = p->number; i < p->all->paths.count; i += THREADS)
-        bench_codec_do(&p->all->codecs[p->number], p->all->paths.items[i]);
+        bench_codec_do(&p->all->codecs[p->number], AT_FDCWD,
+                       p->all->paths.items[i]);
     return NULL;
 }
 
@@ -334,7 +335,7 @@ static void pictures(const char *dir, const char *format)
     bench_run_init(&run, dir, "%s reader.read_threads=%d", l.set, THREADS);
     snprintf(text, sizeof text, "resnet50 %s", format);
     ways[0] = (struct bench_way){"ours", bench_run_once, &run, 0};
-    ways[1] = (struct bench_way){all.codecs[0].library, decode_once, &all, 0};
+    ways[1] = (struct bench_way){all.codecs[0].name, decode_once, &all, 0};
     bench_rounds(ways, 2, bench_round_count(ROUNDS));
     bench_samples(what, &ways[0], &ways[1], 0.9);
     against_dlio(&l, ways, 1, &what, &goal);

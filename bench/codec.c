@@ -9,8 +9,6 @@
 #include <png.h>
 #endif
 
-enum { CAP = 4 << 20 };
-
 #if PR_HAVE_JPEG
 
 static void decode_jpeg(struct bench_codec *c, size_t len)
@@ -71,28 +69,28 @@ bool bench_codec_init(struct bench_codec *c, const char *format)
     if (strcmp(format, "jpeg") == 0)
         *c = (struct bench_codec){.decoder = tjInitDecompress(),
                                   .decode = decode_jpeg,
-                                  .library = "turbojpeg"};
+                                  .name = "turbojpeg"};
 #endif
 #if PR_HAVE_PNG
     if (strcmp(format, "png") == 0)
-        *c = (struct bench_codec){.decode = decode_png, .library = "libpng"};
+        *c = (struct bench_codec){.decode = decode_png, .name = "libpng"};
 #endif
     if (!c->decode)
         return false;
-    c->stored = malloc(CAP);
-    c->pixels = malloc(CAP);
+    c->stored = malloc(BENCH_CODEC_CAP);
+    c->pixels = malloc(BENCH_CODEC_CAP);
     if (!c->stored || !c->pixels)
         bench_die("out of memory");
     return true;
 }
 
-void bench_codec_do(struct bench_codec *c, const char *path)
+void bench_codec_do(struct bench_codec *c, int folder, const char *name)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : pread(fd, c->stored, CAP, 0);
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : pread(fd, c->stored, BENCH_CODEC_CAP, 0);
 
     if (n <= 0)
-        bench_die("%s: %s", path, strerror(errno));
+        bench_die("%s: %s", name, strerror(errno));
     close(fd);
     c->decode(c, (size_t)n);
 }

@@ -5,17 +5,19 @@
 
 #include "rig.h"
 
+enum { BENCH_CODEC_CAP = 4 << 20 };
+
 struct bench_codec {
-    uint8_t *stored, *pixels; /* CAP bytes each */
+    uint8_t *stored, *pixels; /* BENCH_CODEC_CAP bytes each */
     void *decoder;
     void (*decode)(struct bench_codec *c, size_t len);
-    const char *library;
+    const char *name; /* of the codec */
 };
 
 /* False: this build has no library for the format "jpeg" or "png". */
 bool bench_codec_init(struct bench_codec *c, const char *format);
 
-/* Reads a file and decodes it. */
-void bench_codec_do(struct bench_codec *c, const char *path);
+/* Reads a file, its name relative to an open folder, and decodes it. */
+void bench_codec_do(struct bench_codec *c, int folder, const char *name);
 
 #endif

@@ -38,7 +38,7 @@ static int find_in_maps(const char *proc, struct pr_darshan *d)
     if (!f)
         return -1;
     while (!found && fgets(line, sizeof line, f))
-        found = copy_word(line, " \t\n", d->library, sizeof d->library);
+        found = copy_word(line, " \t\n", d->path, sizeof d->path);
     fclose(f);
     return found;
 }
@@ -52,7 +52,7 @@ bool pr_darshan_loaded(const char *proc, struct pr_darshan *ret)
     };
     int in_maps;
 
-    d.named = preload && copy_word(preload, " :", d.library, sizeof d.library);
+    d.named = preload && copy_word(preload, " :", d.path, sizeof d.path);
     in_maps = find_in_maps(proc, &d);
     d.loaded = in_maps > 0 || (in_maps < 0 && d.named);
     *ret = d;
@@ -97,7 +97,7 @@ void pr_darshan_tell(const struct pr_darshan *d, const char *engine,
         pr_buf_printf(out,
                       "Darshan is not loaded: LD_PRELOAD names '%s', but it "
                       "is not in this process\n",
-                      d->library);
+                      d->path);
         return;
     }
     if (!d->loaded) {
@@ -106,7 +106,7 @@ void pr_darshan_tell(const struct pr_darshan *d, const char *engine,
                         "DARSHAN_ENABLE_NONMPI=1\n");
         return;
     }
-    pr_buf_printf(out, "Darshan is loaded: %s\n", d->library);
+    pr_buf_printf(out, "Darshan is loaded: %s\n", d->path);
     if (d->disabled) {
         pr_buf_str(out, "it records nothing: DARSHAN_DISABLE is set\n");
         return;

@@ -10,12 +10,12 @@
 #include <stdbool.h>
 
 struct pr_darshan {
-    bool loaded;       /* its library is in this process */
-    bool named;        /* LD_PRELOAD asks for it */
-    bool disabled;     /* DARSHAN_DISABLE is set */
-    bool serial;       /* DARSHAN_ENABLE_NONMPI is set */
-    char library[256]; /* its path when loaded, what was asked for when named;
-                          else empty */
+    bool loaded;    /* its library is in this process */
+    bool named;     /* LD_PRELOAD asks for it */
+    bool disabled;  /* DARSHAN_DISABLE is set */
+    bool serial;    /* DARSHAN_ENABLE_NONMPI is set */
+    char path[256]; /* its path when loaded, what was asked for when named;
+                       else empty */
 };
 
 /* Looks for its library in PROC/self/maps, and at the environment. True when

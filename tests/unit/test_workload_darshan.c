@@ -27,7 +27,7 @@ static void found_or_not(void **state)
     static const struct {
         const char *maps, *preload; /* NULL: none */
         bool loaded, named;
-        const char *library;
+        const char *path;
     } rows[] = {
         {LIBC, NULL, false, false, ""},
         {LIBC, "/lib/libother.so", false, false, ""},
@@ -57,7 +57,7 @@ static void found_or_not(void **state)
         unsetenv("LD_PRELOAD");
         assert_int_equal(d.loaded, rows[i].loaded);
         assert_int_equal(d.named, rows[i].named);
-        assert_string_equal(d.library, rows[i].library);
+        assert_string_equal(d.path, rows[i].path);
         assert_int_equal(leave(state), 0);
         assert_int_equal(enter(state), 0);
     }
@@ -79,11 +79,11 @@ static void what_is_told(void **state)
         const char *engine, *has, *has_not;
     } rows[] = {
         {{.loaded = false}, "pread", "LD_PRELOAD=", "sees"},
-        {{.named = true, .library = "/no/libdarshan.so"},
+        {{.named = true, .path = "/no/libdarshan.so"},
          "pread",
          "'/no/libdarshan.so'",
          "sees"},
-        {{.loaded = true, .library = "/l.so"},
+        {{.loaded = true, .path = "/l.so"},
          "pread",
          "DARSHAN_ENABLE_NONMPI=1",
          "sees"},
@@ -91,7 +91,7 @@ static void what_is_told(void **state)
          "pread",
          "DARSHAN_DISABLE is set",
          "sees"},
-        {{.loaded = true, .serial = true, .library = "/l.so"},
+        {{.loaded = true, .serial = true, .path = "/l.so"},
          "pread",
          "every read",
          "O_DIRECT"},
@@ -111,8 +111,8 @@ static void what_is_told(void **state)
         assert_non_null(strstr(b.data, rows[i].has));
         assert_null(strstr(b.data, rows[i].has_not));
         assert_int_equal(b.data[b.len - 1], '\n');
-        if (*rows[i].d.library)
-            assert_non_null(strstr(b.data, rows[i].d.library));
+        if (*rows[i].d.path)
+            assert_non_null(strstr(b.data, rows[i].d.path));
     }
 }
 
