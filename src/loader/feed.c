@@ -280,14 +280,6 @@ static int make_slots(struct pr_feed *f, struct pr_err *err)
     return PR_OK;
 }
 
-static uint64_t batch_samples(const struct pr_feed *f, const struct pr_queue *q,
-                              uint64_t b)
-{
-    uint64_t left = q->samples - b * f->batch;
-
-    return left < f->batch ? left : f->batch;
-}
-
 /* Lets threads read what the next `ahead` batches need. A piece may reach into
  * the batches after these, and a window into more: the slots of all that come
  * into it are made ready first. */
@@ -307,7 +299,8 @@ static void make_room(struct pr_feed *f, uint64_t a, uint64_t ahead)
     for (; q->prepared * f->batch < reach; q->prepared++) {
         struct pr_slot *s = &f->slots[a * f->ring + q->prepared % f->ring];
 
-        atomic_store_explicit(&s->missing, batch_samples(f, q, q->prepared),
+        atomic_store_explicit(&s->missing,
+                              pr_order_batch_samples(f->order, a, q->prepared),
                               memory_order_relaxed);
         atomic_store_explicit(&s->ready, 0, memory_order_relaxed);
     }

@@ -77,6 +77,12 @@ uint64_t pr_order_batches(const struct pr_order *o, uint64_t a)
     return divide_up(pr_order_samples(o, a), o->o.batch);
 }
 
+uint64_t pr_order_batch_samples(const struct pr_order *o, uint64_t a,
+                                uint64_t b)
+{
+    return smaller(o->o.batch, pr_order_samples(o, a) - b * o->o.batch);
+}
+
 static uint64_t position(const struct pr_order *o, uint64_t a, uint64_t q)
 {
     if (o->o.shared)

@@ -65,6 +65,10 @@ int pr_order_init(struct pr_order *o, const struct pr_order_opts *opts,
 uint64_t pr_order_samples(const struct pr_order *o, uint64_t a);
 uint64_t pr_order_batches(const struct pr_order *o, uint64_t a);
 
+/* Samples in batch b of accelerator a; the last one may be smaller. */
+uint64_t pr_order_batch_samples(const struct pr_order *o, uint64_t a,
+                                uint64_t b);
+
 /* q < pr_order_samples(o, a). */
 uint64_t pr_order_read(const struct pr_order *o, uint64_t a, uint64_t q);
 uint64_t pr_order_place(const struct pr_order *o, uint64_t a, uint64_t q);

@@ -103,14 +103,6 @@ static void tell_board(struct run *r, const struct pr_step *s)
     r->board_since = s->end_ns;
 }
 
-static uint64_t batch_samples(const struct run *r, uint64_t a, uint64_t step)
-{
-    uint64_t batch = r->d->order->o.batch;
-    uint64_t left = pr_order_samples(r->d->order, a) - step * batch;
-
-    return left < batch ? left : batch;
-}
-
 static void count_step(struct run *r, uint64_t a, uint64_t woke)
 {
     const struct pr_drive *d = r->d;
@@ -124,7 +116,7 @@ static void count_step(struct run *r, uint64_t a, uint64_t woke)
         .end_ns = x->end,
         /* Nothing was to be waited for, so nothing was late. */
         .woke_ns = x->end > x->ready ? woke : x->end,
-        .samples = batch_samples(r, a, x->step),
+        .samples = pr_order_batch_samples(d->order, a, x->step),
     };
 
     pr_stats_step(d->phase, &s,
