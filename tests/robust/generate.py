@@ -52,8 +52,12 @@ def sizes(folder):
     for at, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(at, name)
-            if name != MANIFEST:
+            if name == MANIFEST:
+                continue
+            try:
                 found[os.path.relpath(path, folder)] = os.path.getsize(path)
+            except FileNotFoundError:
+                pass  # it got its name between the list and the look
     return found
 
 
