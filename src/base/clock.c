@@ -1,8 +1,11 @@
 /* Reading clocks and writing times down. */
 #include "base/clock.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
+
+#define SLICE_NS 50000000u
 
 static uint64_t read_clock(clockid_t id)
 {
@@ -20,6 +23,23 @@ uint64_t pr_clock_ns(void)
 uint64_t pr_wall_clock_ns(void)
 {
     return read_clock(CLOCK_REALTIME);
+}
+
+/* In slices, to notice when it is stopped. */
+void pr_sleep_until(uint64_t ns, const bool *stop)
+{
+    uint64_t now = pr_clock_ns();
+
+    while (now < ns && !(stop && __atomic_load_n(stop, __ATOMIC_RELAXED))) {
+        uint64_t end = ns - now > SLICE_NS ? now + SLICE_NS : ns;
+        struct timespec at = {(time_t)(end / 1000000000),
+                              (long)(end % 1000000000)};
+
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) ==
+               EINTR)
+            continue;
+        now = pr_clock_ns();
+    }
 }
 
 const char *pr_time_text(char out[static 32], uint64_t wall_ns)

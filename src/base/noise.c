@@ -1,7 +1,7 @@
 /*
- * Sixteen 64-bit generators side by side, which a compiler turns into vector
- * code: xorshift128+ steps without multiplication, seeded for each block by
- * splitmix64 from the key and the number of the block.
+ * Sixteen 64-bit generators side by side, four to a vector, which stay in
+ * registers: xorshift128+ steps without multiplication, seeded for each block
+ * by splitmix64 from the key and the number of the block.
  */
 #include "base/noise.h"
 
@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-enum { LANES = 16, ROUND = LANES * 8 };
+enum { LANES = 16, ROUND = LANES * 8, WIDE = 4, VECS = LANES / WIDE };
 
-/* One build of the loop for each kind of vector unit; the right one is chosen
+/* One build of the loops for each kind of vector unit; the right one is chosen
  * when the program starts. Sanitizers cannot do that. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -19,53 +19,96 @@ enum { LANES = 16, ROUND = LANES * 8 };
 #else
 #define CLONES
 #endif
+#define INLINE static inline __attribute__((always_inline))
 
-struct state {
-    uint64_t a[LANES], b[LANES];
-};
+typedef uint64_t vec __attribute__((vector_size(WIDE * 8)));
 
 /* Anywhere in memory. */
-struct words {
-    uint64_t word[LANES];
-} __attribute__((packed, may_alias));
+typedef uint64_t loose
+    __attribute__((vector_size(WIDE * 8), aligned(1), may_alias));
+
+struct state {
+    vec a[VECS], b[VECS];
+};
 
 static void seed(struct state *s, uint64_t key, uint64_t block)
 {
     uint64_t x = pr_hash_mix(key ^ pr_hash_mix(block + 0x632be59bd9b4e019u));
 
     for (int i = 0; i < LANES; i++) {
-        s->a[i] = pr_hash_mix(x += 0x9e3779b97f4a7c15u);
-        s->b[i] = pr_hash_mix(x += 0x9e3779b97f4a7c15u) | 1; /* never 0, 0 */
+        s->a[i / WIDE][i % WIDE] = pr_hash_mix(x += 0x9e3779b97f4a7c15u);
+        s->b[i / WIDE][i % WIDE] = /* never 0, 0 */
+            pr_hash_mix(x += 0x9e3779b97f4a7c15u) | 1;
     }
 }
 
-/* Rounds of the xorshift128+ kind (Vigna 2014): the sum of both words. */
-CLONES static void run(struct state *s, struct words *out, size_t rounds)
+/* A step of the xorshift128+ kind (Vigna 2014): the sum of both words. */
+INLINE void step(vec *a, vec *b, vec *out)
+{
+    vec x = *a, y = *b;
+
+    *out = x + y;
+    x ^= x << 23;
+    *a = y;
+    *b = x ^ y ^ x >> 18 ^ y >> 5;
+}
+
+/* Written out: a loop over the vectors would have them in memory. */
+INLINE void step_all(struct state *t, vec out[static VECS])
+{
+    step(&t->a[0], &t->b[0], &out[0]);
+    step(&t->a[1], &t->b[1], &out[1]);
+    step(&t->a[2], &t->b[2], &out[2]);
+    step(&t->a[3], &t->b[3], &out[3]);
+}
+
+CLONES static void run(struct state *s, uint8_t *out, size_t rounds)
 {
     struct state t = *s;
+    loose *to = (loose *)(void *)out;
 
-    for (; rounds; rounds--, out++)
-        for (int i = 0; i < LANES; i++) {
-            uint64_t x = t.a[i], y = t.b[i];
-            out->word[i] = x + y;
-            x ^= x << 23;
-            t.a[i] = y;
-            t.b[i] = x ^ y ^ x >> 18 ^ y >> 5;
-        }
+    for (; rounds; rounds--, to += VECS) {
+        vec v[VECS];
+
+        step_all(&t, v);
+        to[0] = v[0];
+        to[1] = v[1];
+        to[2] = v[2];
+        to[3] = v[3];
+    }
     *s = t;
+}
+
+/* As run, but looks whether the words are there. */
+CLONES static bool check(struct state *s, const uint8_t *in, size_t rounds)
+{
+    struct state t = *s;
+    const loose *from = (const loose *)(const void *)in;
+    vec diff[2] = {{0}, {0}};
+
+    for (; rounds; rounds--, from += VECS) {
+        vec v[VECS];
+
+        step_all(&t, v);
+        diff[0] |= (v[0] ^ from[0]) | (v[1] ^ from[1]);
+        diff[1] |= (v[2] ^ from[2]) | (v[3] ^ from[3]);
+    }
+    *s = t;
+    diff[0] |= diff[1];
+    return !(diff[0][0] | diff[0][1] | diff[0][2] | diff[0][3]);
 }
 
 static void fill_block(uint8_t *out, size_t len, uint64_t key, uint64_t block)
 {
     size_t whole = len - len % ROUND;
-    struct words tail;
+    uint8_t tail[ROUND];
     struct state s;
 
     seed(&s, key, block);
-    run(&s, (struct words *)(void *)out, whole / ROUND);
+    run(&s, out, whole / ROUND);
     if (whole < len) {
-        run(&s, &tail, 1);
-        memcpy(out + whole, &tail, len - whole);
+        run(&s, tail, 1);
+        memcpy(out + whole, tail, len - whole);
     }
 }
 
@@ -77,4 +120,30 @@ void pr_noise_fill(void *out, size_t len, uint64_t key, uint64_t block)
         fill_block(p, PR_NOISE_BLOCK, key, block++);
     if (len)
         fill_block(p, len, key, block);
+}
+
+static bool is_block(const uint8_t *in, size_t len, uint64_t key,
+                     uint64_t block)
+{
+    size_t whole = len - len % ROUND;
+    uint8_t tail[ROUND];
+    struct state s;
+
+    seed(&s, key, block);
+    if (!check(&s, in, whole / ROUND))
+        return false;
+    if (whole == len)
+        return true;
+    run(&s, tail, 1);
+    return memcmp(in + whole, tail, len - whole) == 0;
+}
+
+bool pr_noise_is(const void *data, size_t len, uint64_t key, uint64_t block)
+{
+    const uint8_t *p = data;
+
+    for (; len > PR_NOISE_BLOCK; len -= PR_NOISE_BLOCK, p += PR_NOISE_BLOCK)
+        if (!is_block(p, PR_NOISE_BLOCK, key, block++))
+            return false;
+    return !len || is_block(p, len, key, block);
 }

@@ -6,6 +6,7 @@
 #ifndef PR_BASE_NOISE_H
 #define PR_BASE_NOISE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,5 +14,8 @@ enum { PR_NOISE_BLOCK = 16 << 10 };
 
 /* Blocks block, block + 1, … of the stream of key; the last one may be cut. */
 void pr_noise_fill(void *out, size_t len, uint64_t key, uint64_t block);
+
+/* Whether data is what pr_noise_fill would make. */
+bool pr_noise_is(const void *data, size_t len, uint64_t key, uint64_t block);
 
 #endif

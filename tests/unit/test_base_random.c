@@ -74,6 +74,28 @@ static void a_shorter_piece_is_a_prefix(void **state)
     }
 }
 
+static void a_changed_bit_is_seen(void **state)
+{
+    static uint8_t data[2 * PR_NOISE_BLOCK + 300];
+    uint8_t *odd = data + 3; /* not aligned */
+
+    (void)state;
+    for (size_t len = 0; len < sizeof data - 3; len += 1 + len / 7) {
+        pr_noise_fill(odd, len, 7, 5);
+        odd[len] = 1; /* beyond: does not count */
+        assert_true(pr_noise_is(odd, len, 7, 5));
+        if (len > 8) {
+            assert_false(pr_noise_is(odd, len, 8, 5));
+            assert_false(pr_noise_is(odd, len, 7, 4));
+        }
+        for (size_t at = 0; at < len; at += 1 + len / 11) {
+            odd[at] ^= (uint8_t)(1 << at % 8);
+            assert_false(pr_noise_is(odd, len, 7, 5));
+            odd[at] ^= (uint8_t)(1 << at % 8);
+        }
+    }
+}
+
 static void keys_and_blocks_differ(void **state)
 {
     uint64_t a[4], b[4], c[4];
@@ -120,6 +142,7 @@ int main(void)
         cmocka_unit_test(words_are_those_of_the_reference),
         cmocka_unit_test(blocks_come_out_the_same_in_any_order),
         cmocka_unit_test(a_shorter_piece_is_a_prefix),
+        cmocka_unit_test(a_changed_bit_is_seen),
         cmocka_unit_test(keys_and_blocks_differ),
         cmocka_unit_test(bytes_are_even),
         cmocka_unit_test(bytes_never_change),
