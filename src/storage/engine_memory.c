@@ -170,6 +170,13 @@ int pr_memory_remove(struct pr_storage *st, const char *name,
     return pr_tree_remove(st->data, name, err);
 }
 
+int pr_memory_publish(struct pr_storage *st, const char *from, const char *to,
+                      bool sync, bool *ret_swapped, struct pr_err *err)
+{
+    (void)sync;
+    return pr_tree_publish(st->data, from, to, ret_swapped, err);
+}
+
 int pr_memory_list(struct pr_storage *st, const char *folder,
                    int (*each)(void *ctx, const char *name, bool is_folder),
                    void *ctx, struct pr_err *err)
@@ -203,6 +210,7 @@ const struct pr_engine pr_engine_memory = {
     .stat = pr_memory_stat,
     .make_folder = pr_memory_make_folder,
     .remove = pr_memory_remove,
+    .publish = pr_memory_publish,
     .list = pr_memory_list,
     .space = pr_memory_space,
 };

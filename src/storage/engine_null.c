@@ -170,16 +170,24 @@ static void null_close(struct pr_storage *st, struct pr_object *o)
 /* ---- writing */
 
 /* Nobody need make folders in a place that is nowhere. */
+static int make_parent(struct pr_storage *st, const char *name,
+                       struct pr_err *err)
+{
+    char folder[PR_PATH_BYTES];
+    int rc = pr_path_clean(name, folder, err);
+
+    if (!rc && pr_path_up(folder))
+        rc = pr_tree_make_folder(st->data, folder, err);
+    return rc;
+}
+
 static int null_create(struct pr_storage *st, struct pr_object *o,
                        uint64_t size, struct pr_err *err)
 {
-    char folder[PR_PATH_BYTES];
     struct pr_blob *b = NULL;
-    int rc = pr_path_clean(o->name, folder, err);
+    int rc = make_parent(st, o->name, err);
 
     (void)size;
-    if (!rc && pr_path_up(folder))
-        rc = pr_tree_make_folder(st->data, folder, err);
     if (!rc)
         rc = pr_tree_create(st->data, o->name, &b, err);
     if (!rc)
@@ -210,6 +218,14 @@ static int null_commit(struct pr_storage *st, struct pr_object *o,
     return rc;
 }
 
+static int null_publish(struct pr_storage *st, const char *from, const char *to,
+                        bool sync, bool *ret_swapped, struct pr_err *err)
+{
+    int rc = make_parent(st, to, err);
+
+    return rc ? rc : pr_memory_publish(st, from, to, sync, ret_swapped, err);
+}
+
 const struct pr_engine pr_engine_null = {
     .name = "null",
     .desc = "nowhere: writes vanish, reads give zeros",
@@ -226,6 +242,7 @@ const struct pr_engine pr_engine_null = {
     .stat = null_stat,
     .make_folder = pr_memory_make_folder,
     .remove = pr_memory_remove,
+    .publish = null_publish,
     .list = pr_memory_list,
     .space = pr_memory_space,
     .serve = null_serve,

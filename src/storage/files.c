@@ -229,6 +229,11 @@ int pr_files_fetch(struct pr_storage *st, struct pr_object *o, uint64_t off,
     return rc;
 }
 
+void pr_files_ahead(struct pr_object *o, uint64_t off, uint64_t len)
+{
+    (void)posix_fadvise(o->fd, (off_t)off, (off_t)len, POSIX_FADV_WILLNEED);
+}
+
 void pr_files_close(struct pr_storage *st, struct pr_object *o)
 {
     (void)st;
@@ -297,6 +302,19 @@ int pr_files_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
     if (off + len > o->size)
         o->size = off + len;
     return PR_OK;
+}
+
+int pr_files_sync(struct pr_storage *st, struct pr_object *o,
+                  struct pr_err *err)
+{
+    int rc;
+
+    do
+        rc = fsync(o->fd);
+    while (rc < 0 && errno == EINTR);
+    if (rc == 0)
+        return PR_OK;
+    return pr_files_fail(st, o->name, err, "cannot bring to the device");
 }
 
 static void unlink_part(struct pr_storage *st, const struct pr_object *o)

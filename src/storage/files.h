@@ -40,6 +40,7 @@ int pr_files_fetch(struct pr_storage *st, struct pr_object *o, uint64_t off,
                    size_t len, void *buf, size_t cap, const uint8_t **ret,
                    struct pr_err *err) PR_MUST_CHECK;
 void pr_files_close(struct pr_storage *st, struct pr_object *o);
+void pr_files_ahead(struct pr_object *o, uint64_t off, uint64_t len);
 
 /* For a read that failed with errno, and for one that met the end, at end or
  * before, of a file that was longer when it was opened. */
@@ -57,6 +58,8 @@ int pr_files_try_create(struct pr_storage *st, struct pr_object *o, int flags,
 int pr_files_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
                    const void *data, size_t len,
                    struct pr_err *err) PR_MUST_CHECK;
+int pr_files_sync(struct pr_storage *st, struct pr_object *o,
+                  struct pr_err *err) PR_MUST_CHECK;
 int pr_files_commit(struct pr_storage *st, struct pr_object *o,
                     struct pr_err *err) PR_MUST_CHECK;
 void pr_files_discard(struct pr_storage *st, struct pr_object *o);
@@ -72,6 +75,9 @@ int pr_files_make_folder(struct pr_storage *st, const char *name,
                          struct pr_err *err) PR_MUST_CHECK;
 int pr_files_remove(struct pr_storage *st, const char *name,
                     struct pr_err *err) PR_MUST_CHECK;
+int pr_files_publish(struct pr_storage *st, const char *from, const char *to,
+                     bool sync, bool *ret_swapped,
+                     struct pr_err *err) PR_MUST_CHECK;
 int pr_files_list(struct pr_storage *st, const char *folder,
                   int (*each)(void *ctx, const char *name, bool is_folder),
                   void *ctx, struct pr_err *err) PR_MUST_CHECK;
@@ -80,6 +86,12 @@ int pr_files_space(struct pr_storage *st, const char *name,
                    struct pr_err *err) PR_MUST_CHECK;
 int pr_files_lock(struct pr_storage *st, const char *folder,
                   struct pr_err *err) PR_MUST_CHECK;
+
+/* Two folders change places by three renames, for file systems that cannot do
+ * it at once: `to` is missing for a moment. Once it fails all is as it was, as
+ * far as the file system lets us. */
+int pr_files_swap_by_names(struct pr_storage *st, const char *from,
+                           const char *to, struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- the page cache (cache.c) */
 

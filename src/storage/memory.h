@@ -16,6 +16,9 @@ int pr_memory_make_folder(struct pr_storage *st, const char *name,
                           struct pr_err *err) PR_MUST_CHECK;
 int pr_memory_remove(struct pr_storage *st, const char *name,
                      struct pr_err *err) PR_MUST_CHECK;
+int pr_memory_publish(struct pr_storage *st, const char *from, const char *to,
+                      bool sync, bool *ret_swapped,
+                      struct pr_err *err) PR_MUST_CHECK;
 int pr_memory_list(struct pr_storage *st, const char *folder,
                    int (*each)(void *ctx, const char *name, bool is_folder),
                    void *ctx, struct pr_err *err) PR_MUST_CHECK;

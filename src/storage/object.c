@@ -111,6 +111,16 @@ int pr_object_read(struct pr_object *o, uint64_t off, size_t len, void *buf,
     return rc;
 }
 
+/* Wrappers have none: what they slow down must not be fetched past them. */
+void pr_object_ahead(struct pr_object *o, uint64_t off, uint64_t len)
+{
+    if (off >= o->size || !o->st->engine->ahead)
+        return;
+    if (len > o->size - off)
+        len = o->size - off;
+    o->st->engine->ahead(o, off, len);
+}
+
 void pr_object_close(struct pr_object *o)
 {
     o->st->engine->close(o->st, o);
@@ -143,6 +153,11 @@ int pr_object_write(struct pr_object *o, uint64_t off, const void *data,
     if (!rc)
         add(&o->st->written, len);
     return rc;
+}
+
+int pr_object_sync(struct pr_object *o, struct pr_err *err)
+{
+    return o->st->engine->sync ? o->st->engine->sync(o->st, o, err) : PR_OK;
 }
 
 int pr_object_commit(struct pr_object *o, struct pr_err *err)

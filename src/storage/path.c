@@ -18,14 +18,34 @@ size_t pr_path_base(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
+static bool is_dots(const char *base)
+{
+    return !*base || strcmp(base, ".") == 0 || strcmp(base, "..") == 0;
+}
+
+int pr_path_folder(const char *name, char out[static PR_PATH_BYTES],
+                   struct pr_err *err)
+{
+    size_t len = strlen(name);
+
+    if (len >= PR_PATH_BYTES)
+        return pr_path_too_long(name, err);
+    while (len && name[len - 1] == '/')
+        len--;
+    memcpy(out, name, len);
+    out[len] = '\0';
+    if (is_dots(out + pr_path_base(out)))
+        return pr_fail(err, PR_E_IO, name, "is no name for a folder");
+    return PR_OK;
+}
+
 int pr_path_part(const char *name, char out[static PR_PATH_BYTES],
                  struct pr_err *err)
 {
     size_t base = pr_path_base(name);
     int n;
 
-    if (!name[base] || strcmp(name + base, ".") == 0 ||
-        strcmp(name + base, "..") == 0)
+    if (is_dots(name + base))
         return pr_fail(err, PR_E_IO, name, "is no name for a file");
     n = snprintf(out, PR_PATH_BYTES, "%.*s" PR_PART_PREFIX "%s", (int)base,
                  name, name + base);
@@ -72,4 +92,11 @@ int pr_path_clean(const char *name, char out[static PR_PATH_BYTES],
         name += n + (name[n] == '/');
     }
     return PR_OK;
+}
+
+bool pr_path_is_within(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+
+    return strncmp(path, folder, n) == 0 && (!path[n] || path[n] == '/');
 }

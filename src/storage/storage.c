@@ -113,9 +113,19 @@ static int start_engine(const struct pr_storage_opts *opts,
     return rc;
 }
 
+/* The same wrapper of a storage beside; NULL: there is none. */
+static const struct pr_storage *layer_of(const struct pr_storage *st,
+                                         const struct pr_engine *wrapper)
+{
+    while (st && st->engine != wrapper)
+        st = st->inner;
+    return st;
+}
+
 /* What is nearest to the engine sees what the engine is asked for; what is
  * outermost sees what the caller waits for, made-up errors included. */
-static int wrap(struct pr_storage **st, struct pr_err *err)
+static int wrap(struct pr_storage **st, const struct pr_storage *beside,
+                struct pr_err *err)
 {
     const struct pr_storage_opts *o = (*st)->opts;
     const struct {
@@ -128,7 +138,9 @@ static int wrap(struct pr_storage **st, struct pr_err *err)
     };
 
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        int rc = layers[i].on ? start(layers[i].wrapper, o, *st, NULL, st, err)
+        const struct pr_engine *wrapper = layers[i].wrapper;
+        int rc = layers[i].on ? start(wrapper, o, *st,
+                                      layer_of(beside, wrapper), st, err)
                               : PR_OK;
         if (rc)
             return rc;
@@ -144,9 +156,9 @@ static int open_stack(const struct pr_storage_opts *opts,
     int rc = pr_storage_check(opts, err);
 
     if (!rc)
-        rc = start_engine(opts, beside, &st, err);
+        rc = start_engine(opts, beside ? innermost(beside) : NULL, &st, err);
     if (!rc)
-        rc = wrap(&st, err);
+        rc = wrap(&st, beside, err);
     if (rc)
         pr_storage_close(st);
     else
@@ -163,7 +175,7 @@ int pr_storage_open(const struct pr_storage_opts *opts, struct pr_storage **ret,
 int pr_storage_open_beside(const struct pr_storage *first,
                            struct pr_storage **ret, struct pr_err *err)
 {
-    return open_stack(first->opts, innermost(first), ret, err);
+    return open_stack(first->opts, first, ret, err);
 }
 
 void pr_storage_close(struct pr_storage *st)
@@ -187,6 +199,15 @@ void pr_storage_close(struct pr_storage *st)
 const char *pr_storage_engine(const struct pr_storage *st)
 {
     return innermost(st)->engine->name;
+}
+
+unsigned pr_storage_depth(const struct pr_storage *st)
+{
+    const struct pr_storage *in = innermost(st);
+
+    return in->engine->is_queued && in->opts->queue_depth > 1
+               ? (unsigned)in->opts->queue_depth
+               : 1;
 }
 
 void pr_storage_stop_by(struct pr_storage *st, const bool *stop)

@@ -49,7 +49,9 @@ int pr_storage_open(const struct pr_storage_opts *opts, struct pr_storage **ret,
 void pr_storage_close(struct pr_storage *st); /* NULL is fine */
 
 /* Another storage of the same place, for another thread: same options, and
- * with the engines memory and null the same objects. Both live on their own. */
+ * with the engines memory and null the same objects. They share the rate of
+ * storage.throttle and the counters of storage.fault. Both live on their own.
+ */
 int pr_storage_open_beside(const struct pr_storage *first,
                            struct pr_storage **ret,
                            struct pr_err *err) PR_MUST_CHECK;
@@ -71,6 +73,10 @@ void pr_storage_stop_by(struct pr_storage *st, const bool *stop);
 /* Whether writes are faster from memory that is aligned as the file is. */
 bool pr_storage_wants_aligned(const struct pr_storage *st);
 
+/* Blocks (storage.block_size) of one read or write that the engine has under
+ * way at a time; 1: one after another. */
+unsigned pr_storage_depth(const struct pr_storage *st);
+
 /* ---- reading */
 
 int pr_object_open(struct pr_storage *st, const char *name,
@@ -88,6 +94,9 @@ int pr_object_fetch(struct pr_object *o, uint64_t off, size_t len, void *buf,
 int pr_object_read(struct pr_object *o, uint64_t off, size_t len, void *buf,
                    struct pr_err *err) PR_MUST_CHECK;
 
+/* These bytes will be wanted soon: the engine may begin to fetch them. */
+void pr_object_ahead(struct pr_object *o, uint64_t off, uint64_t len);
+
 void pr_object_close(struct pr_object *o);
 
 /* ---- writing */
@@ -101,6 +110,10 @@ int pr_object_create(struct pr_storage *st, const char *name, uint64_t size,
 /* Anywhere, in any order; large aligned writes are the fast ones. */
 int pr_object_write(struct pr_object *o, uint64_t off, const void *data,
                     size_t len, struct pr_err *err) PR_MUST_CHECK;
+
+/* Has what was written so far on stable storage. Engines without files do
+ * nothing. */
+int pr_object_sync(struct pr_object *o, struct pr_err *err) PR_MUST_CHECK;
 
 /* Closes it, also when it fails; then nothing is left. */
 int pr_object_commit(struct pr_object *o, struct pr_err *err) PR_MUST_CHECK;
@@ -125,6 +138,18 @@ int pr_storage_make_folder(struct pr_storage *st, const char *name,
 /* Removes an object or an empty folder; one that is not there is fine. */
 int pr_storage_remove(struct pr_storage *st, const char *name,
                       struct pr_err *err) PR_MUST_CHECK;
+
+/* Removes a folder with all that is in it; one that is not there is fine. */
+int pr_storage_remove_all(struct pr_storage *st, const char *folder,
+                          struct pr_err *err) PR_MUST_CHECK;
+
+/* Gives a folder another name at once, so that nobody sees part of it. Where
+ * that name is taken by a folder, the two change places: the caller removes
+ * what is under `from` then. *ret_swapped says so. sync: have names and the
+ * change itself on stable storage. */
+int pr_storage_publish(struct pr_storage *st, const char *from, const char *to,
+                       bool sync, bool *ret_swapped,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 /* Calls each for what is in a folder, hidden names and those being written
  * included, in no order; stops when it returns non-zero and returns that. */

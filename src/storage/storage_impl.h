@@ -14,10 +14,12 @@ struct pr_engine {
     const char *name;   /* as in storage.engine */
     const char *desc;   /* one line */
     bool wants_aligned; /* pr_storage_wants_aligned */
+    bool is_queued;     /* storage.queue_depth requests at a time */
 
     /* Fills st->data. PR_E_UNAVAIL: this machine cannot; pread is used and the
      * message becomes the note. st->beside, if not NULL, is a started storage
-     * of the same engine whose objects this one is to see. */
+     * of the same engine whose objects this one is to see; of the same wrapper
+     * whose clock or counters it is to share. */
     int (*start)(struct pr_storage *st, struct pr_err *err);
     void (*stop)(struct pr_storage *st);
 
@@ -33,12 +35,16 @@ struct pr_engine {
     int (*read)(struct pr_storage *st, struct pr_object *o, uint64_t off,
                 size_t len, void *buf, struct pr_err *err);
     void (*close)(struct pr_storage *st, struct pr_object *o);
+    /* Optional: a hint. */
+    void (*ahead)(struct pr_object *o, uint64_t off, uint64_t len);
 
     /* write keeps o->size up to date, len is not 0. */
     int (*create)(struct pr_storage *st, struct pr_object *o, uint64_t size,
                   struct pr_err *err);
     int (*write)(struct pr_storage *st, struct pr_object *o, uint64_t off,
                  const void *data, size_t len, struct pr_err *err);
+    int (*sync)(struct pr_storage *st, struct pr_object *o,
+                struct pr_err *err); /* optional */
     int (*commit)(struct pr_storage *st, struct pr_object *o,
                   struct pr_err *err);
     void (*discard)(struct pr_storage *st, struct pr_object *o);
@@ -47,7 +53,14 @@ struct pr_engine {
                 struct pr_object_info *ret, struct pr_err *err);
     int (*make_folder)(struct pr_storage *st, const char *name,
                        struct pr_err *err);
+
+    /* A folder that is not empty: err->sys_errno is ENOTEMPTY or EEXIST, and a
+     * link to a folder never gives that, nor is it followed. */
     int (*remove)(struct pr_storage *st, const char *name, struct pr_err *err);
+
+    /* Names have no slash at their end. */
+    int (*publish)(struct pr_storage *st, const char *from, const char *to,
+                   bool sync, bool *ret_swapped, struct pr_err *err);
     int (*list)(struct pr_storage *st, const char *folder,
                 int (*each)(void *ctx, const char *name, bool is_folder),
                 void *ctx, struct pr_err *err);

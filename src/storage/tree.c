@@ -1,30 +1,10 @@
 /* Names, folders and contents in the process: a hash table under a lock. */
-#include "storage/tree.h"
-
-#include "base/buf.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "storage/path.h"
+#include "storage/tree_impl.h"
 
-#include <pthread.h>
 #include <string.h>
-
-struct entry {
-    struct entry *next;
-    struct pr_blob *blob; /* NULL: a folder */
-    uint64_t hash;
-    char name[]; /* clean */
-};
-
-struct pr_tree {
-    pthread_mutex_t lock;
-    unsigned refs;
-    struct entry **table;
-    size_t slots;   /* a power of two */
-    size_t count;   /* atomic: changed under the lock, read without */
-    void *attached; /* atomic */
-    void (*attached_done)(void *thing);
-};
 
 /* ---- with the lock held */
 
@@ -36,44 +16,42 @@ static void blob_unref(struct pr_blob *b)
     pr_free(b);
 }
 
-/* Where the pointer to the entry is, or where it would be appended. */
-static struct entry **slot_of(struct pr_tree *t, const char *name)
+struct pr_tree_entry **pr_tree_slot(struct pr_tree *t, const char *name)
 {
     uint64_t hash = pr_hash_bytes(name, strlen(name), 0);
-    struct entry **e = &t->table[hash & (t->slots - 1)];
+    struct pr_tree_entry **e = &t->table[hash & (t->slots - 1)];
 
     while (*e && ((*e)->hash != hash || strcmp((*e)->name, name) != 0))
         e = &(*e)->next;
     return e;
 }
 
-/* The place itself is a folder that is always there. */
-static bool is_top(const char *clean)
+bool pr_tree_is_top(const char *clean)
 {
     return !*clean || strcmp(clean, "/") == 0;
 }
 
-static bool is_folder(struct pr_tree *t, const char *clean)
+bool pr_tree_is_folder(struct pr_tree *t, const char *clean)
 {
-    const struct entry *e = *slot_of(t, clean);
+    const struct pr_tree_entry *e = *pr_tree_slot(t, clean);
 
-    return is_top(clean) || (e && !e->blob);
+    return pr_tree_is_top(clean) || (e && !e->blob);
 }
 
 static bool grow(struct pr_tree *t)
 {
     size_t slots = t->slots * 2;
-    struct entry **table;
+    struct pr_tree_entry **table;
 
     if (t->count < t->slots)
         return true;
-    table = pr_alloc_zeroed(slots * sizeof(struct entry *));
+    table = pr_alloc_zeroed(slots * sizeof(struct pr_tree_entry *));
     if (!table)
         return false;
     for (size_t i = 0; i < t->slots; i++) {
         while (t->table[i]) {
-            struct entry *e = t->table[i];
-            struct entry **to = &table[e->hash & (slots - 1)];
+            struct pr_tree_entry *e = t->table[i];
+            struct pr_tree_entry **to = &table[e->hash & (slots - 1)];
 
             t->table[i] = e->next;
             e->next = *to;
@@ -91,27 +69,36 @@ static void set_count(struct pr_tree *t, size_t count)
     __atomic_store_n(&t->count, count, __ATOMIC_RELAXED);
 }
 
-/* Takes over a reference; what had the name before is dropped. */
-static int put(struct pr_tree *t, const char *clean, struct pr_blob *blob,
-               struct pr_err *err)
+struct pr_tree_entry *pr_tree_entry_new(const char *clean, struct pr_blob *blob)
 {
-    struct entry **slot;
-    struct entry *e;
     size_t bytes = strlen(clean) + 1;
+    struct pr_tree_entry *e = pr_alloc(sizeof *e + bytes);
+
+    if (!e)
+        return NULL;
+    memcpy(e->name, clean, bytes);
+    e->hash = pr_hash_bytes(clean, bytes - 1, 0);
+    e->next = NULL;
+    e->blob = blob;
+    return e;
+}
+
+int pr_tree_put(struct pr_tree *t, const char *clean, struct pr_blob *blob,
+                struct pr_err *err)
+{
+    struct pr_tree_entry **slot;
+    struct pr_tree_entry *e;
 
     if (!grow(t))
         return pr_fail_nomem(err);
-    slot = slot_of(t, clean);
+    slot = pr_tree_slot(t, clean);
     e = *slot;
     if (e) {
         blob_unref(e->blob);
     } else {
-        e = pr_alloc(sizeof *e + bytes);
+        e = pr_tree_entry_new(clean, NULL);
         if (!e)
             return pr_fail_nomem(err);
-        memcpy(e->name, clean, bytes);
-        e->hash = pr_hash_bytes(clean, bytes - 1, 0);
-        e->next = NULL;
         *slot = e;
         set_count(t, t->count + 1);
     }
@@ -119,10 +106,10 @@ static int put(struct pr_tree *t, const char *clean, struct pr_blob *blob,
     return PR_OK;
 }
 
-static void cut(struct pr_tree *t, const char *clean)
+void pr_tree_cut(struct pr_tree *t, const char *clean)
 {
-    struct entry **slot = slot_of(t, clean);
-    struct entry *e = *slot;
+    struct pr_tree_entry **slot = pr_tree_slot(t, clean);
+    struct pr_tree_entry *e = *slot;
 
     if (!e)
         return;
@@ -132,13 +119,13 @@ static void cut(struct pr_tree *t, const char *clean)
     pr_free(e);
 }
 
-static int check_parent(struct pr_tree *t, const char *clean,
-                        struct pr_err *err)
+int pr_tree_check_parent(struct pr_tree *t, const char *clean,
+                         struct pr_err *err)
 {
     char folder[PR_PATH_BYTES];
 
     memcpy(folder, clean, strlen(clean) + 1);
-    if (!pr_path_up(folder) || is_folder(t, folder))
+    if (!pr_path_up(folder) || pr_tree_is_folder(t, folder))
         return PR_OK;
     return pr_fail(err, PR_E_IO, clean, "the folder '%.200s' is not there",
                    folder);
@@ -154,7 +141,7 @@ struct pr_tree *pr_tree_new(void)
         return NULL;
     t->refs = 1;
     t->slots = 16;
-    t->table = pr_alloc_zeroed(t->slots * sizeof(struct entry *));
+    t->table = pr_alloc_zeroed(t->slots * sizeof(struct pr_tree_entry *));
     if (!t->table || pthread_mutex_init(&t->lock, NULL) != 0) {
         pr_free(t->table);
         pr_free(t);
@@ -182,7 +169,7 @@ void pr_tree_free(struct pr_tree *t)
         return;
     for (size_t i = 0; i < t->slots; i++)
         while (t->table[i]) {
-            struct entry *e = t->table[i];
+            struct pr_tree_entry *e = t->table[i];
 
             t->table[i] = e->next;
             blob_unref(e->blob);
@@ -228,8 +215,8 @@ int pr_tree_find(struct pr_tree *t, const char *name, struct pr_blob **ret,
     if (rc)
         return rc;
     pthread_mutex_lock(&t->lock);
-    struct entry *e = *slot_of(t, clean);
-    int found = is_top(clean) || (e && (!e->blob || e->blob->whole));
+    struct pr_tree_entry *e = *pr_tree_slot(t, clean);
+    int found = pr_tree_is_top(clean) || (e && (!e->blob || e->blob->whole));
 
     if (found)
         *ret = e ? e->blob : NULL;
@@ -269,11 +256,11 @@ int pr_tree_create(struct pr_tree *t, const char *name, struct pr_blob **ret,
         return pr_fail_nomem(err);
     b->refs = 2; /* the tree's and the caller's */
     pthread_mutex_lock(&t->lock);
-    rc = check_parent(t, clean, err);
-    if (!rc && is_folder(t, clean))
+    rc = pr_tree_check_parent(t, clean, err);
+    if (!rc && pr_tree_is_folder(t, clean))
         rc = pr_fail(err, PR_E_IO, name, "is a folder, expected a file");
     if (!rc)
-        rc = put(t, part, b, err);
+        rc = pr_tree_put(t, part, b, err);
     pthread_mutex_unlock(&t->lock);
     if (rc)
         pr_free(b);
@@ -290,21 +277,21 @@ int pr_tree_commit(struct pr_tree *t, const char *name, struct pr_err *err)
     if (rc)
         return rc;
     pthread_mutex_lock(&t->lock);
-    struct entry *e = *slot_of(t, part);
+    struct pr_tree_entry *e = *pr_tree_slot(t, part);
 
     if (!e || !e->blob) {
         rc = pr_fail(err, PR_E_IO, name,
                      "what was written has been removed meanwhile");
-    } else if (is_folder(t, clean)) {
+    } else if (pr_tree_is_folder(t, clean)) {
         rc = pr_fail(err, PR_E_IO, name, "is a folder, expected a file");
     } else {
-        rc = put(t, clean, e->blob, err);
+        rc = pr_tree_put(t, clean, e->blob, err);
         if (!rc) {
             e->blob->refs++;
             e->blob->whole = true;
         }
     }
-    cut(t, part);
+    pr_tree_cut(t, part);
     pthread_mutex_unlock(&t->lock);
     return rc;
 }
@@ -316,127 +303,6 @@ void pr_tree_discard(struct pr_tree *t, const char *name)
     if (two_names(name, clean, part, NULL))
         return;
     pthread_mutex_lock(&t->lock);
-    cut(t, part);
+    pr_tree_cut(t, part);
     pthread_mutex_unlock(&t->lock);
-}
-
-int pr_tree_stat(struct pr_tree *t, const char *name,
-                 struct pr_object_info *ret, struct pr_err *err)
-{
-    char clean[PR_PATH_BYTES];
-    int rc = pr_path_clean(name, clean, err);
-
-    if (rc)
-        return rc;
-    pthread_mutex_lock(&t->lock);
-    struct entry *e = *slot_of(t, clean);
-    const struct pr_blob *b = e ? e->blob : NULL;
-    bool found = e || is_top(clean);
-
-    if (found)
-        *ret = (struct pr_object_info){b && b->whole ? b->size : 0, !b};
-    pthread_mutex_unlock(&t->lock);
-    return found;
-}
-
-int pr_tree_make_folder(struct pr_tree *t, const char *name, struct pr_err *err)
-{
-    char clean[PR_PATH_BYTES];
-    int rc = pr_path_clean(name, clean, err);
-
-    if (rc)
-        return rc;
-    pthread_mutex_lock(&t->lock);
-    for (size_t i = 1; !rc && !is_top(clean); i++) {
-        char c = clean[i];
-        struct entry *e;
-
-        if (c && c != '/')
-            continue;
-        clean[i] = '\0';
-        e = *slot_of(t, clean);
-        if (e && e->blob)
-            rc = pr_fail(err, PR_E_IO, clean, "is a file, expected a folder");
-        else if (!e)
-            rc = put(t, clean, NULL, err);
-        clean[i] = c;
-        if (!c)
-            break;
-    }
-    pthread_mutex_unlock(&t->lock);
-    return rc;
-}
-
-/* The name of e below folder; NULL: it is not directly there. */
-static const char *name_in(const struct entry *e, const char *folder)
-{
-    size_t n = strlen(folder);
-    const char *base = e->name + pr_path_base(e->name);
-
-    if (is_top(folder))
-        return base == e->name + n ? base : NULL;
-    if (strncmp(e->name, folder, n) != 0 || e->name[n] != '/')
-        return NULL;
-    return base == e->name + n + 1 ? base : NULL;
-}
-
-static bool has_any(struct pr_tree *t, const char *folder)
-{
-    for (size_t i = 0; i < t->slots; i++)
-        for (struct entry *e = t->table[i]; e; e = e->next)
-            if (name_in(e, folder))
-                return true;
-    return false;
-}
-
-int pr_tree_remove(struct pr_tree *t, const char *name, struct pr_err *err)
-{
-    char clean[PR_PATH_BYTES];
-    int rc = pr_path_clean(name, clean, err);
-
-    if (rc)
-        return rc;
-    pthread_mutex_lock(&t->lock);
-    if (is_folder(t, clean) && has_any(t, clean))
-        rc = pr_fail(err, PR_E_IO, name, "cannot remove: it is not empty");
-    else
-        cut(t, clean);
-    pthread_mutex_unlock(&t->lock);
-    return rc;
-}
-
-static void add_name(struct pr_buf *names, const struct entry *e,
-                     const char *folder)
-{
-    const char *name = name_in(e, folder);
-
-    if (!name)
-        return;
-    pr_buf_char(names, e->blob ? 'o' : 'f');
-    pr_buf_add(names, name, strlen(name) + 1);
-}
-
-/* Copies of the names first: each may well remove what it is given. */
-int pr_tree_list(struct pr_tree *t, const char *folder,
-                 int (*each)(void *ctx, const char *name, bool is_folder),
-                 void *ctx, struct pr_err *err)
-{
-    char clean[PR_PATH_BYTES];
-    PR_AUTO_BUF struct pr_buf names = PR_BUF_INIT(SIZE_MAX / 2);
-    int rc = pr_path_clean(folder, clean, err);
-
-    if (rc)
-        return rc;
-    pthread_mutex_lock(&t->lock);
-    if (!is_folder(t, clean))
-        rc = pr_fail(err, PR_E_IO, folder, "there is no such folder");
-    for (size_t i = 0; !rc && i < t->slots; i++)
-        for (struct entry *e = t->table[i]; e; e = e->next)
-            add_name(&names, e, clean);
-    pthread_mutex_unlock(&t->lock);
-    if (!rc && !pr_buf_ok(&names))
-        rc = pr_fail_nomem(err);
-    for (size_t i = 0; !rc && i < names.len; i += strlen(names.data + i) + 1)
-        rc = each(ctx, names.data + i + 1, names.data[i] == 'f');
-    return rc;
 }

@@ -52,6 +52,8 @@ int pr_tree_make_folder(struct pr_tree *t, const char *name,
                         struct pr_err *err) PR_MUST_CHECK;
 int pr_tree_remove(struct pr_tree *t, const char *name,
                    struct pr_err *err) PR_MUST_CHECK;
+int pr_tree_publish(struct pr_tree *t, const char *from, const char *to,
+                    bool *ret_swapped, struct pr_err *err) PR_MUST_CHECK;
 int pr_tree_list(struct pr_tree *t, const char *folder,
                  int (*each)(void *ctx, const char *name, bool is_folder),
                  void *ctx, struct pr_err *err) PR_MUST_CHECK;

@@ -15,6 +15,13 @@ void pr_wrap_close(struct pr_storage *st, struct pr_object *o)
     st->inner->engine->close(st->inner, o);
 }
 
+int pr_wrap_sync(struct pr_storage *st, struct pr_object *o, struct pr_err *err)
+{
+    const struct pr_engine *inner = st->inner->engine;
+
+    return inner->sync ? inner->sync(st->inner, o, err) : PR_OK;
+}
+
 int pr_wrap_commit(struct pr_storage *st, struct pr_object *o,
                    struct pr_err *err)
 {
@@ -41,6 +48,13 @@ int pr_wrap_make_folder(struct pr_storage *st, const char *name,
 int pr_wrap_remove(struct pr_storage *st, const char *name, struct pr_err *err)
 {
     return st->inner->engine->remove(st->inner, name, err);
+}
+
+int pr_wrap_publish(struct pr_storage *st, const char *from, const char *to,
+                    bool sync, bool *ret_swapped, struct pr_err *err)
+{
+    return st->inner->engine->publish(st->inner, from, to, sync, ret_swapped,
+                                      err);
 }
 
 int pr_wrap_list(struct pr_storage *st, const char *folder,

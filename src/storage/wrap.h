@@ -5,6 +5,8 @@
 #include "storage/storage_impl.h"
 
 void pr_wrap_close(struct pr_storage *st, struct pr_object *o);
+int pr_wrap_sync(struct pr_storage *st, struct pr_object *o,
+                 struct pr_err *err) PR_MUST_CHECK;
 int pr_wrap_commit(struct pr_storage *st, struct pr_object *o,
                    struct pr_err *err) PR_MUST_CHECK;
 void pr_wrap_discard(struct pr_storage *st, struct pr_object *o);
@@ -14,6 +16,9 @@ int pr_wrap_make_folder(struct pr_storage *st, const char *name,
                         struct pr_err *err) PR_MUST_CHECK;
 int pr_wrap_remove(struct pr_storage *st, const char *name,
                    struct pr_err *err) PR_MUST_CHECK;
+int pr_wrap_publish(struct pr_storage *st, const char *from, const char *to,
+                    bool sync, bool *ret_swapped,
+                    struct pr_err *err) PR_MUST_CHECK;
 int pr_wrap_list(struct pr_storage *st, const char *folder,
                  int (*each)(void *ctx, const char *name, bool is_folder),
                  void *ctx, struct pr_err *err) PR_MUST_CHECK;

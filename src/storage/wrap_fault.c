@@ -3,8 +3,9 @@
  * list of kind:operation:when. An operation that fails does nothing at all. A
  * short read is the end of the file where there was more: engines read on
  * after a short count by themselves, so that is what is left to be seen of it.
- * Probabilities come from a generator with a fixed seed: the same calls fail
- * in every run.
+ * Calls are counted over all storages beside each other. Probabilities come
+ * from a generator with a fixed seed: calls of the same numbers fail in every
+ * run, whichever threads make them.
  */
 #include "base/hash.h"
 #include "base/mem.h"
@@ -17,34 +18,47 @@
 
 enum { RULES_MAX = 16, RULE_BYTES = 64 };
 enum kind { NO_FAULT, EIO_FAULT, SHORT_FAULT, ENOSPC_FAULT, EACCES_FAULT };
-enum op { OP_OPEN = 1, OP_READ = 2, OP_WRITE = 4 };
+enum op {
+    OP_OPEN = 1 << 0,
+    OP_READ = 1 << 1,
+    OP_WRITE = 1 << 2,
+    OP_SYNC = 1 << 3,
+    OP_COMMIT = 1 << 4,
+    OP_PUBLISH = 1 << 5,
+    OPS_OF_WRITERS = OP_WRITE | OP_SYNC | OP_COMMIT | OP_PUBLISH,
+};
 
 static const struct {
     const char *name;
     enum kind kind;
     unsigned ops; /* that it can happen to */
 } kinds[] = {
-    {"eio", EIO_FAULT, OP_OPEN | OP_READ | OP_WRITE},
+    {"eio", EIO_FAULT, OP_OPEN | OP_READ | OPS_OF_WRITERS},
     {"short", SHORT_FAULT, OP_READ},
-    {"enospc", ENOSPC_FAULT, OP_OPEN | OP_WRITE},
+    {"enospc", ENOSPC_FAULT, OP_OPEN | OPS_OF_WRITERS},
     {"eacces", EACCES_FAULT, OP_OPEN},
 };
 
 static const struct {
     const char *name;
     enum op op;
-} ops[] = {{"open", OP_OPEN}, {"read", OP_READ}, {"write", OP_WRITE}};
+} ops[] = {
+    {"open", OP_OPEN}, {"read", OP_READ},     {"write", OP_WRITE},
+    {"sync", OP_SYNC}, {"commit", OP_COMMIT}, {"publish", OP_PUBLISH},
+};
 
 struct rule {
     enum kind kind;
     enum op op;
     double probability; /* 0: by number */
     uint64_t number;    /* of the call that fails, from 1 */
-    uint64_t calls;     /* so far */
+    uint64_t calls;     /* so far; atomic */
     uint64_t seed;
 };
 
+/* Shared by storages beside each other; only refs and calls change. */
 struct fault {
+    unsigned refs; /* atomic */
     struct rule rules[RULES_MAX];
     size_t count;
 };
@@ -99,7 +113,9 @@ static int parse_rule(char *item, struct rule *r, struct pr_err *err)
     if (!r->kind)
         return bad(item, err, "the kinds are eio, short, enospc and eacces");
     if (!r->op)
-        return bad(item, err, "the operations are open, read and write");
+        return bad(item, err,
+                   "the operations are open, read, write, sync, commit and "
+                   "publish");
     if (!(r->op & allowed))
         return bad(item, err, "that cannot happen to this operation");
     return parse_when(item, when + 1, r, err);
@@ -132,31 +148,44 @@ static int parse(const char *list, struct fault *f, struct pr_err *err)
 
 static int start(struct pr_storage *st, struct pr_err *err)
 {
-    struct fault *f = pr_alloc_zeroed(sizeof *f);
-    int rc = f ? parse(st->opts->fault, f, err) : pr_fail_nomem(err);
+    struct fault *f;
+    int rc;
 
-    if (rc)
-        pr_free(f);
-    else
+    if (st->beside) {
+        f = st->beside->data;
+        __atomic_add_fetch(&f->refs, 1, __ATOMIC_RELAXED);
         st->data = f;
-    return rc;
+        return PR_OK;
+    }
+    f = pr_alloc_zeroed(sizeof *f);
+    rc = f ? parse(st->opts->fault, f, err) : pr_fail_nomem(err);
+    if (rc) {
+        pr_free(f);
+        return rc;
+    }
+    f->refs = 1;
+    st->data = f;
+    return PR_OK;
 }
 
 static void stop(struct pr_storage *st)
 {
-    pr_free(st->data);
+    struct fault *f = st->data;
+
+    if (__atomic_sub_fetch(&f->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        pr_free(f);
 }
 
 /* ---- making up */
 
 static bool strikes(struct rule *r)
 {
+    uint64_t before = __atomic_fetch_add(&r->calls, 1, __ATOMIC_RELAXED);
     uint64_t random = pr_hash_mix(r->seed * UINT64_C(0x9e3779b97f4a7c15) +
-                                  r->calls * UINT64_C(0xd1342543de82ef95));
+                                  before * UINT64_C(0xd1342543de82ef95));
 
-    r->calls++;
     if (r->number)
-        return r->calls == r->number;
+        return before + 1 == r->number;
     return (double)(random >> 11) * 0x1p-53 < r->probability;
 }
 
@@ -182,15 +211,16 @@ static int made_up(struct pr_err *err)
     return pr_hint(err, "this error was made up by storage.fault");
 }
 
-static int fail_open(struct pr_storage *st, const struct pr_object *o,
-                     const char *what, struct pr_err *err)
+/* For operations that can only fail in one way. */
+static int fail_op(struct pr_storage *st, enum op op, const char *name,
+                   const char *what, struct pr_err *err)
 {
-    enum kind kind = next_fault(st, OP_OPEN);
+    enum kind kind = next_fault(st, op);
 
     if (!kind)
         return PR_OK;
     errno = errno_of(kind);
-    pr_files_fail(st, o->name, err, "cannot %s", what);
+    pr_files_fail(st, name, err, "%s", what);
     return made_up(err);
 }
 
@@ -212,7 +242,7 @@ static int fail_read(struct pr_storage *st, const struct pr_object *o,
 static int fault_open(struct pr_storage *st, struct pr_object *o,
                       struct pr_err *err)
 {
-    int rc = fail_open(st, o, "open", err);
+    int rc = fail_op(st, OP_OPEN, o->name, "cannot open", err);
 
     return rc ? rc : pr_wrap_open(st, o, err);
 }
@@ -220,7 +250,7 @@ static int fault_open(struct pr_storage *st, struct pr_object *o,
 static int fault_create(struct pr_storage *st, struct pr_object *o,
                         uint64_t size, struct pr_err *err)
 {
-    int rc = fail_open(st, o, "create", err);
+    int rc = fail_op(st, OP_OPEN, o->name, "cannot create", err);
 
     return rc ? rc : st->inner->engine->create(st->inner, o, size, err);
 }
@@ -256,6 +286,35 @@ static int fault_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
     return made_up(err);
 }
 
+static int fault_sync(struct pr_storage *st, struct pr_object *o,
+                      struct pr_err *err)
+{
+    int rc = fail_op(st, OP_SYNC, o->name, "cannot bring to the device", err);
+
+    return rc ? rc : pr_wrap_sync(st, o, err);
+}
+
+/* A commit that fails leaves nothing. */
+static int fault_commit(struct pr_storage *st, struct pr_object *o,
+                        struct pr_err *err)
+{
+    int rc = fail_op(st, OP_COMMIT, o->name, "cannot put in place", err);
+
+    if (!rc)
+        return pr_wrap_commit(st, o, err);
+    pr_wrap_discard(st, o);
+    return rc;
+}
+
+static int fault_publish(struct pr_storage *st, const char *from,
+                         const char *to, bool sync, bool *ret_swapped,
+                         struct pr_err *err)
+{
+    int rc = fail_op(st, OP_PUBLISH, from, "cannot put in place", err);
+
+    return rc ? rc : pr_wrap_publish(st, from, to, sync, ret_swapped, err);
+}
+
 const struct pr_engine pr_wrapper_fault = {
     .name = "fault",
     .desc = "errors made up (storage.fault)",
@@ -267,11 +326,13 @@ const struct pr_engine pr_wrapper_fault = {
     .close = pr_wrap_close,
     .create = fault_create,
     .write = fault_write,
-    .commit = pr_wrap_commit,
+    .sync = fault_sync,
+    .commit = fault_commit,
     .discard = pr_wrap_discard,
     .stat = pr_wrap_stat,
     .make_folder = pr_wrap_make_folder,
     .remove = pr_wrap_remove,
+    .publish = fault_publish,
     .list = pr_wrap_list,
     .space = pr_wrap_space,
 };

@@ -1,32 +1,62 @@
 /*
- * Wrapper throttle: slower and farther storage than there is. A read or write
- * of n bytes lasts as long as it really does, or n / storage.throttle if that
- * is more, and storage.latency on top; an open only gets the latency.
+ * Wrapper throttle: slower and farther storage than there is. storage.throttle
+ * is the rate of the whole storage, all threads together: storages beside each
+ * other share one timeline, on which a read or write of n bytes takes the next
+ * free n / rate seconds. It lasts until these have passed, or as long as it
+ * really does if that is more, and storage.latency on top; an open only gets
+ * the latency, which everybody waits for by himself.
  *
  * Waiting is until a point in time. What a wait was too long by (the kernel
- * cannot wait for as little as a small read costs) is taken off the next ones,
- * so that errors do not add up.
+ * cannot wait for as little as a small read costs) the next operation of that
+ * thread may begin earlier by, so that errors do not add up. A timeline that
+ * was idle for other reasons saves nothing up.
  */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "storage/wrap.h"
 
-#include <errno.h>
-#include <time.h>
-
 /* More credit than this is forgotten: it is no error of the clock but another
  * process, and no reason to be fast for a while. */
 #define CREDIT_MAX_NS UINT64_C(5000000)
 
-/* A byte a second and a large file: 30 years are enough. */
+/* A byte a second and a large file: 30 years are enough; and so many of these
+ * that a clock of 64 bits would start again are 100 years. */
 #define COST_MAX_NS 1e18
-#define SLICE_NS 50000000u
+#define TIMELINE_MAX_NS UINT64_C(4000000000000000000)
+
+struct timeline {
+    unsigned refs;    /* atomic */
+    uint64_t free_at; /* atomic: until then it is taken */
+};
 
 struct throttle {
+    struct timeline *line;
     double ns_per_byte; /* 0: any rate */
     uint64_t latency_ns;
     uint64_t credit_ns; /* waited too long by now */
 };
+
+/* One operation while it lasts. */
+struct span {
+    uint64_t begin; /* really */
+    uint64_t from;  /* as if, credit taken off */
+    uint64_t end;   /* not before */
+};
+
+static struct timeline *line_of(const struct pr_storage *beside)
+{
+    struct timeline *line;
+
+    if (beside) {
+        line = ((struct throttle *)beside->data)->line;
+        __atomic_add_fetch(&line->refs, 1, __ATOMIC_RELAXED);
+        return line;
+    }
+    line = pr_alloc_zeroed(sizeof *line);
+    if (line)
+        line->refs = 1;
+    return line;
+}
 
 static int start(struct pr_storage *st, struct pr_err *err)
 {
@@ -34,6 +64,11 @@ static int start(struct pr_storage *st, struct pr_err *err)
 
     if (!t)
         return pr_fail_nomem(err);
+    t->line = line_of(st->beside);
+    if (!t->line) {
+        pr_free(t);
+        return pr_fail_nomem(err);
+    }
     if (st->opts->throttle)
         t->ns_per_byte = 1e9 / (double)st->opts->throttle;
     if (st->opts->latency > 0)
@@ -44,45 +79,58 @@ static int start(struct pr_storage *st, struct pr_err *err)
 
 static void stop(struct pr_storage *st)
 {
-    pr_free(st->data);
+    struct throttle *t = st->data;
+
+    if (__atomic_sub_fetch(&t->line->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        pr_free(t->line);
+    pr_free(t);
 }
 
-static bool is_stopped(const struct pr_storage *st)
+/* Takes cost nanoseconds of the timeline, the first that are free from a time
+ * on. Returns when they have passed. */
+static uint64_t reserve(struct timeline *line, uint64_t from, uint64_t cost)
 {
-    return st->stop && __atomic_load_n(st->stop, __ATOMIC_RELAXED);
+    uint64_t taken = __atomic_load_n(&line->free_at, __ATOMIC_RELAXED);
+    uint64_t end;
+
+    do {
+        end = (taken > from ? taken : from) + cost;
+        if (end > TIMELINE_MAX_NS)
+            end = TIMELINE_MAX_NS;
+    } while (!__atomic_compare_exchange_n(&line->free_at, &taken, end, true,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return end;
 }
 
-/* In slices, to notice when it is stopped. */
-static void sleep_until(const struct pr_storage *st, uint64_t ns)
+static struct span begin(struct pr_storage *st, size_t bytes)
 {
-    uint64_t now = pr_clock_ns();
+    const struct throttle *t = st->data;
+    double cost = (double)bytes * t->ns_per_byte;
+    struct span s = {.begin = pr_clock_ns()};
 
-    while (now < ns && !is_stopped(st)) {
-        uint64_t end = ns - now > SLICE_NS ? now + SLICE_NS : ns;
-        struct timespec at = {(time_t)(end / 1000000000),
-                              (long)(end % 1000000000)};
+    s.from = s.end = s.begin - t->credit_ns;
+    if (cost > COST_MAX_NS)
+        cost = COST_MAX_NS;
+    if (cost > 0) { /* rounded up: rather too slow than too fast */
+        uint64_t ns = (uint64_t)cost;
 
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) ==
-               EINTR)
-            continue;
-        now = pr_clock_ns();
+        s.end = reserve(t->line, s.from, ns + ((double)ns < cost));
     }
+    return s;
 }
 
-/* An operation began at this time and is done but for the waiting. */
-static void wait_rest(struct pr_storage *st, uint64_t begin, size_t bytes)
+/* The operation is done but for the waiting. */
+static void end(struct pr_storage *st, const struct span *s)
 {
     struct throttle *t = st->data;
     uint64_t now = pr_clock_ns();
-    double at_rate = (double)bytes * t->ns_per_byte;
-    uint64_t cost = (uint64_t)(at_rate < COST_MAX_NS ? at_rate : COST_MAX_NS);
-    uint64_t until;
+    uint64_t until = s->from + (now - s->begin); /* as it really is */
 
-    if (cost < now - begin)
-        cost = now - begin;
-    until = begin + cost + t->latency_ns - t->credit_ns;
+    if (until < s->end)
+        until = s->end;
+    until += t->latency_ns;
     if (until > now) {
-        sleep_until(st, until);
+        pr_sleep_until(until, st->stop);
         now = pr_clock_ns();
     }
     t->credit_ns = now > until ? now - until : 0;
@@ -93,20 +141,20 @@ static void wait_rest(struct pr_storage *st, uint64_t begin, size_t bytes)
 static int throttle_open(struct pr_storage *st, struct pr_object *o,
                          struct pr_err *err)
 {
-    uint64_t begin = pr_clock_ns();
+    struct span s = begin(st, 0);
     int rc = pr_wrap_open(st, o, err);
 
-    wait_rest(st, begin, 0);
+    end(st, &s);
     return rc;
 }
 
 static int throttle_create(struct pr_storage *st, struct pr_object *o,
                            uint64_t size, struct pr_err *err)
 {
-    uint64_t begin = pr_clock_ns();
+    struct span s = begin(st, 0);
     int rc = st->inner->engine->create(st->inner, o, size, err);
 
-    wait_rest(st, begin, 0);
+    end(st, &s);
     return rc;
 }
 
@@ -114,11 +162,11 @@ static int throttle_fetch(struct pr_storage *st, struct pr_object *o,
                           uint64_t off, size_t len, void *buf, size_t cap,
                           const uint8_t **ret, struct pr_err *err)
 {
-    uint64_t begin = pr_clock_ns();
+    struct span s = begin(st, len);
     int rc =
         st->inner->engine->fetch(st->inner, o, off, len, buf, cap, ret, err);
 
-    wait_rest(st, begin, len);
+    end(st, &s);
     return rc;
 }
 
@@ -126,10 +174,10 @@ static int throttle_read(struct pr_storage *st, struct pr_object *o,
                          uint64_t off, size_t len, void *buf,
                          struct pr_err *err)
 {
-    uint64_t begin = pr_clock_ns();
+    struct span s = begin(st, len);
     int rc = st->inner->engine->read(st->inner, o, off, len, buf, err);
 
-    wait_rest(st, begin, len);
+    end(st, &s);
     return rc;
 }
 
@@ -137,10 +185,10 @@ static int throttle_write(struct pr_storage *st, struct pr_object *o,
                           uint64_t off, const void *data, size_t len,
                           struct pr_err *err)
 {
-    uint64_t begin = pr_clock_ns();
+    struct span s = begin(st, len);
     int rc = st->inner->engine->write(st->inner, o, off, data, len, err);
 
-    wait_rest(st, begin, len);
+    end(st, &s);
     return rc;
 }
 
@@ -155,11 +203,13 @@ const struct pr_engine pr_wrapper_throttle = {
     .close = pr_wrap_close,
     .create = throttle_create,
     .write = throttle_write,
+    .sync = pr_wrap_sync,
     .commit = pr_wrap_commit,
     .discard = pr_wrap_discard,
     .stat = pr_wrap_stat,
     .make_folder = pr_wrap_make_folder,
     .remove = pr_wrap_remove,
+    .publish = pr_wrap_publish,
     .list = pr_wrap_list,
     .space = pr_wrap_space,
 };

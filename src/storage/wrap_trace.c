@@ -209,6 +209,16 @@ static int trace_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
     return rc;
 }
 
+static int trace_sync(struct pr_storage *st, struct pr_object *o,
+                      struct pr_err *err)
+{
+    struct span s = begin("sync", o->name);
+    int rc = pr_wrap_sync(st, o, err);
+
+    end(st, &s, rc);
+    return rc;
+}
+
 static int trace_commit(struct pr_storage *st, struct pr_object *o,
                         struct pr_err *err)
 {
@@ -257,6 +267,18 @@ static int trace_remove(struct pr_storage *st, const char *name,
     return rc;
 }
 
+/* Under the name that it gets. */
+static int trace_publish(struct pr_storage *st, const char *from,
+                         const char *to, bool sync, bool *ret_swapped,
+                         struct pr_err *err)
+{
+    struct span s = begin("publish", to);
+    int rc = pr_wrap_publish(st, from, to, sync, ret_swapped, err);
+
+    end(st, &s, rc);
+    return rc;
+}
+
 /* What each does, other operations perhaps, is in the time of the list. */
 static int trace_list(struct pr_storage *st, const char *folder,
                       int (*each)(void *ctx, const char *name, bool is_folder),
@@ -280,11 +302,13 @@ const struct pr_engine pr_wrapper_trace = {
     .close = trace_close,
     .create = trace_create,
     .write = trace_write,
+    .sync = trace_sync,
     .commit = trace_commit,
     .discard = trace_discard,
     .stat = trace_stat,
     .make_folder = trace_make_folder,
     .remove = trace_remove,
+    .publish = trace_publish,
     .list = trace_list,
     .space = pr_wrap_space,
 };

@@ -190,6 +190,31 @@ static void wrappers_see_the_bytes(void **state)
     pr_storage_close(st);
 }
 
+/* Nobody has to make folders, but names and sizes are kept. */
+static void folders_are_published_from_nowhere(void **state)
+{
+    struct pr_storage *st = open_storage(&null_opts);
+    struct pr_object_info info = {0};
+    bool swapped = true;
+
+    (void)state;
+    make(st, "x/.part-a/f", "123", 3);
+    assert_int_equal(
+        pr_storage_publish(st, "x/.part-a", "y/z/a", true, &swapped, NULL), 0);
+    assert_false(swapped);
+    make(st, "x/.part-a/f", "4567", 4);
+    assert_int_equal(
+        pr_storage_publish(st, "x/.part-a", "y/z/a", true, &swapped, NULL), 0);
+    assert_true(swapped);
+    assert_int_equal(pr_storage_stat(st, "y/z/a/f", &info, NULL), 1);
+    assert_int_equal(info.size, 4);
+    assert_int_equal(pr_storage_stat(st, "x/.part-a/f", &info, NULL), 1);
+    assert_int_equal(info.size, 3);
+    assert_int_equal(pr_storage_remove_all(st, "x", NULL), PR_OK);
+    assert_int_equal(pr_storage_stat(st, "x", &info, NULL), 0);
+    pr_storage_close(st);
+}
+
 /* The sanitizer build watches that the owner is closed, and once. */
 static int serve_from_memory(void)
 {
@@ -241,6 +266,7 @@ int main(void)
         cmocka_unit_test(others_cannot),
         cmocka_unit_test(long_endings_are_refused),
         cmocka_unit_test(wrappers_see_the_bytes),
+        cmocka_unit_test(folders_are_published_from_nowhere),
         cmocka_unit_test(an_owner_is_closed_at_the_end),
     };
 

@@ -12,7 +12,10 @@ struct setup {
     bool files;        /* objects are files */
 };
 
-#define UNTIL_NEVER "eio:read:1000000000,enospc:write:1000000000"
+#define UNTIL_NEVER                                 \
+    "eio:read:1000000000,enospc:write:1000000000,"  \
+    "eio:sync:1000000000,enospc:commit:1000000000," \
+    "eio:publish:1000000000"
 
 static struct setup setups[] = {
     {"pread", {.engine = "pread"}, "/tmp", true},

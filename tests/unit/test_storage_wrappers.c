@@ -37,6 +37,10 @@ static void a_bad_list_is_refused(void **state)
         {"short:write:1", "cannot happen"},
         {"enospc:read:1", "cannot happen"},
         {"eacces:read:1", "cannot happen"},
+        {"short:sync:1", "cannot happen"},
+        {"eacces:commit:1", "cannot happen"},
+        {"eio:sync:1,eio:commit:2,eio:publish:3", NULL},
+        {"enospc:sync:0.1,enospc:commit:0.1,enospc:publish:0.1", NULL},
         {"eio:read:", "a probability between 0 and 1"},
         {"eio:read:0", "a probability between 0 and 1"},
         {"eio:read:-1", "a probability between 0 and 1"},
@@ -145,6 +149,46 @@ static void opening_fails_to_order(void **state)
     assert_says(&err, "cannot create");
     assert_int_equal(o.fd, 77);
     assert_object(st, "f", "x", 1);
+    pr_storage_close(st);
+}
+
+static void sync_and_commit_fail_to_order(void **state)
+{
+    struct pr_storage_opts opts;
+    struct pr_storage *st = with_fault(
+        &opts, "eio:sync:2,enospc:commit:2,enospc:publish:2,eio:publish:3");
+    struct pr_object_info info;
+    struct pr_err err = {0};
+    bool swapped = true;
+
+    (void)state;
+    assert_int_equal(pr_storage_make_folder(st, "d", NULL), PR_OK);
+    struct pr_object o = create(st, "d/f", 0);
+
+    put(&o, 0, "old", 3);
+    assert_int_equal(pr_object_sync(&o, &err), PR_OK);
+    assert_int_equal(pr_object_sync(&o, &err), PR_E_IO);
+    assert_int_equal(err.sys_errno, EIO);
+    assert_says(&err, "cannot bring to the device");
+    assert_non_null(strstr(err.hint, "storage.fault"));
+    commit(&o);
+    o = create(st, "d/f", 0);
+    put(&o, 0, "new", 3);
+    assert_int_equal(pr_object_commit(&o, &err), PR_E_IO);
+    assert_int_equal(err.sys_errno, ENOSPC);
+    assert_int_equal(count_in(st, "d"), 1); /* no part is left */
+    assert_object(st, "d/f", "old", 3);
+    assert_int_equal(pr_storage_publish(st, "d", "e", false, &swapped, NULL),
+                     PR_OK);
+    assert_false(swapped);
+    assert_int_equal(pr_storage_publish(st, "e", "d", false, &swapped, &err),
+                     PR_E_IO);
+    assert_int_equal(err.sys_errno, ENOSPC);
+    assert_int_equal(pr_storage_publish(st, "e", "d", false, &swapped, &err),
+                     PR_E_IO);
+    assert_int_equal(err.sys_errno, EIO);
+    assert_int_equal(pr_storage_stat(st, "d", &info, NULL), 0);
+    assert_object(st, "e/f", "old", 3);
     pr_storage_close(st);
 }
 
@@ -282,6 +326,7 @@ static void every_operation_is_a_line(void **state)
         {"make_folder", "d", -1, -1, ""},
         {"create", "d/\"\\\n", -1, -1, ""},
         {"write", "d/\"\\\n", 3, 5, ""},
+        {"sync", "d/\"\\\n", -1, -1, ""},
         {"commit", "d/\"\\\n", -1, -1, ""},
         {"create", "d/g", -1, -1, ""},
         {"discard", "d/g", -1, -1, ""},
@@ -293,12 +338,14 @@ static void every_operation_is_a_line(void **state)
         {"open", "d/g", -1, -1, "input or output failed"},
         {"list", "d", -1, -1, ""},
         {"remove", "d/g", -1, -1, ""},
+        {"publish", "e", -1, -1, ""},
+        {"publish", "f", -1, -1, "input or output failed"},
     };
     enum { WANT = sizeof want / sizeof *want };
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_storage_opts opts = {.engine = "memory",
                                    .trace = "t-%t-%t.json",
-                                   .fault = "eio:read:2",
+                                   .fault = "eio:read:2,eio:publish:2",
                                    .latency = 1e-4};
     struct pr_storage *st = open_storage(&opts);
     struct pr_value lines[WANT + 1];
@@ -306,6 +353,7 @@ static void every_operation_is_a_line(void **state)
     uint8_t buf[8 + PR_IO_SLACK];
     const uint8_t *got;
     char path[64];
+    bool swapped;
     uint64_t wall = pr_wall_clock_ns();
     int64_t all = 0;
 
@@ -313,6 +361,7 @@ static void every_operation_is_a_line(void **state)
     assert_int_equal(pr_storage_make_folder(st, "d", NULL), PR_OK);
     struct pr_object o = create(st, "d/\"\\\n", 0);
     put(&o, 3, "12345", 5);
+    assert_int_equal(pr_object_sync(&o, NULL), PR_OK);
     commit(&o);
     o = create(st, "d/g", 0);
     pr_object_discard(&o);
@@ -325,6 +374,10 @@ static void every_operation_is_a_line(void **state)
     assert_int_equal(pr_object_open(st, "d/g", &o, NULL), PR_E_IO);
     assert_int_equal(count_in(st, "d"), 1);
     assert_int_equal(pr_storage_remove(st, "d/g", NULL), PR_OK);
+    assert_int_equal(pr_storage_publish(st, "d", "e", true, &swapped, NULL),
+                     PR_OK);
+    assert_int_equal(pr_storage_publish(st, "e", "f", true, &swapped, NULL),
+                     PR_E_IO);
     pr_storage_close(st);
 
     snprintf(path, sizeof path, "t-%d-%d.json", (int)gettid(), (int)gettid());
@@ -414,6 +467,7 @@ int main(void)
         TEST(a_bad_list_is_refused),
         TEST(the_numbered_call_fails),
         TEST(opening_fails_to_order),
+        TEST(sync_and_commit_fail_to_order),
         TEST(probabilities_hold_and_repeat),
         TEST(reads_keep_to_the_rate),
         TEST(latency_is_added_to_every_call),
