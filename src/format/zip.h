@@ -1,7 +1,7 @@
 /*
- * ZIP archives, as far as .npz files need them: members stored or deflated,
- * with ZIP64 sizes; not encrypted, not split over disks. The central directory
- * is what counts; local headers must agree with it.
+ * ZIP archives, as far as .npz and torch.save need them: members stored or
+ * deflated, with ZIP64 sizes; not encrypted, not split over disks. The central
+ * directory is what counts; local headers must agree with it.
  */
 #ifndef PR_FORMAT_ZIP_H
 #define PR_FORMAT_ZIP_H
@@ -46,7 +46,12 @@ int pr_zip_locate(const struct pr_zip *zip, struct pr_zip_member *m,
 
 /* ---- writing, byte by byte as Python's zipfile with force_zip64 does */
 
+enum { PR_ZIP_DESCRIPTOR = 1 << 3, PR_ZIP_UTF8 = 1 << 11 }; /* flags */
+
 enum {
+    PR_ZIP_ALIGN_MAX = 4096,
+    PR_ZIP_STREAMED_MAX = 30 + 64 + 28 + 4 + PR_ZIP_ALIGN_MAX,
+    PR_ZIP_DESCRIPTOR_MAX = 24,
     PR_ZIP_LOCAL_MAX = 30 + 20 + 64, /* names are short */
     PR_ZIP_ENTRY_MAX = 46 + 28 + 64,
     PR_ZIP_END_MAX = 56 + 20 + 22,
@@ -58,5 +63,12 @@ size_t pr_zip_build_local(const struct pr_zip_member *m, const char *name,
 size_t pr_zip_build_entry(const struct pr_zip_member *m, const char *name,
                           uint8_t *out);
 size_t pr_zip_build_end(const struct pr_zip *zip, uint8_t *out);
+
+/* As torch.save does: a local header before the CRC is known, so long that the
+ * contents are at a multiple of align, and what follows the contents where the
+ * flags say PR_ZIP_DESCRIPTOR. */
+size_t pr_zip_build_streamed(const struct pr_zip_member *m, const char *name,
+                             size_t align, uint8_t *out);
+size_t pr_zip_build_descriptor(const struct pr_zip_member *m, uint8_t *out);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * Structures of ZIP archives as Python's zipfile writes them with force_zip64,
  * that is as numpy.savez does: a ZIP64 field in each local header, elsewhere
- * only where a number needs it.
+ * only where a number needs it. And as torch.save does: local headers that
+ * leave sizes to what follows the contents.
  */
 #include "format/zip.h"
 
@@ -41,7 +42,7 @@ static uint8_t *put_common(uint8_t *p, const struct pr_zip_member *m,
                            const char *name, unsigned version)
 {
     p = put(p, version, 2);
-    p = put(p, 0, 2); /* flags */
+    p = put(p, m->flags, 2);
     p = put(p, m->method, 2);
     p = put(p, 0, 2); /* time */
     p = put(p, DATE, 2);
@@ -63,6 +64,57 @@ size_t pr_zip_build_local(const struct pr_zip_member *m, const char *name,
     p = put(p, 16, 2);
     p = put(p, m->bytes, 8);
     p = put(p, m->packed, 8);
+    return (size_t)(p - out);
+}
+
+/* torch.save's rule, by which torch.load computes places without looking. */
+static bool is_streamed_large(const struct pr_zip_member *m)
+{
+    return m->bytes >= 0xffffffff || m->at >= 0xffffffff;
+}
+
+static uint8_t *put_streamed64(uint8_t *p, const struct pr_zip_member *m)
+{
+    bool is_big = m->bytes >= 0xffffffff, is_far = m->at >= 0xffffffff;
+
+    p = put(p, 1, 2);
+    p = put(p, (is_big ? 16u : 0u) + (is_far ? 8u : 0u), 2);
+    if (is_big) {
+        p = put(p, m->bytes, 8);
+        p = put(p, m->packed, 8);
+    }
+    return is_far ? put(p, m->at, 8) : p;
+}
+
+size_t pr_zip_build_streamed(const struct pr_zip_member *m, const char *name,
+                             size_t align, uint8_t *out)
+{
+    struct pr_zip_member later = {.flags = m->flags, .method = m->method};
+    uint8_t *p = put_text(out, "PK\x03\x04"), *extra, *length;
+    size_t pad;
+
+    assert(align <= PR_ZIP_ALIGN_MAX);
+    p = length = put_common(p, &later, name, is_streamed_large(m) ? 45 : 20);
+    p = extra = put_text(p + 2, name);
+    if (is_streamed_large(m))
+        p = put_streamed64(p, m);
+    pad = (size_t)((0 - m->at - (uint64_t)(p + 4 - out)) % align);
+    p = put_text(p, "FB");
+    p = put(p, pad, 2);
+    memset(p, 'Z', pad);
+    p += pad;
+    put(length, (uint64_t)(p - extra), 2);
+    return (size_t)(p - out);
+}
+
+size_t pr_zip_build_descriptor(const struct pr_zip_member *m, uint8_t *out)
+{
+    size_t width = is_streamed_large(m) ? 8 : 4;
+    uint8_t *p = put_text(out, "PK\x07\x08");
+
+    p = put(p, m->crc, 4);
+    p = put(p, m->packed, width);
+    p = put(p, m->bytes, width);
     return (size_t)(p - out);
 }
 
@@ -112,20 +164,24 @@ static uint8_t *put_end64(uint8_t *p, const struct pr_zip *zip)
     return put(p, 1, 4);
 }
 
+static uint64_t at_most_32(uint64_t v)
+{
+    return v < 0xffffffff ? v : 0xffffffff;
+}
+
 size_t pr_zip_build_end(const struct pr_zip *zip, uint8_t *out)
 {
-    uint64_t at = zip->dir_at < 0xffffffff ? zip->dir_at : 0xffffffff;
+    uint64_t members = zip->members < 0xffff ? zip->members : 0xffff;
     uint8_t *p = out;
 
-    assert(zip->members < 0xffff && zip->dir_bytes <= limit);
-    if (zip->dir_at > limit)
+    if (zip->dir_at > limit || zip->dir_bytes > limit || members == 0xffff)
         p = put_end64(p, zip);
     p = put_text(p, "PK\x05\x06");
     p = put(p, 0, 4); /* disks */
-    p = put(p, zip->members, 2);
-    p = put(p, zip->members, 2);
-    p = put(p, zip->dir_bytes, 4);
-    p = put(p, at, 4);
+    p = put(p, members, 2);
+    p = put(p, members, 2);
+    p = put(p, at_most_32(zip->dir_bytes), 4);
+    p = put(p, at_most_32(zip->dir_at), 4);
     p = put(p, 0, 2); /* comment */
     return (size_t)(p - out);
 }

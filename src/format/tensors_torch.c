@@ -1,0 +1,290 @@
+/*
+ * Layout torch: the archive that torch.save writes and torch.load reads. A ZIP
+ * file with members that are stored: a pickle of a dict of tensors, which names
+ * a member with contents for each, these members, and a few short ones that
+ * tell the version. Contents start at multiples of 64, and where they do
+ * follows from the sizes alone, as torch.load may rely on.
+ *
+ * A CRC comes after the contents it is of, so a file is made in one go.
+ */
+#include "format/tensors_impl.h"
+
+#include "base/checksum.h"
+#include "base/hash.h"
+#include "format/zip.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROOT "archive/"
+
+enum {
+    ALIGN = 64,
+    ITEM_MAX = 512,
+    SMALL_MAX = 4 * (30 + 64 + 28 + 4 + ALIGN + 64 + PR_ZIP_DESCRIPTOR_MAX),
+    GROUP = PR_TENSOR_TEXT - SMALL_MAX - ITEM_MAX,
+};
+enum { PICKLE, ITEMS, HEADERS, CONTENTS, DIRECTORY, END };
+
+/* ---- members */
+
+/* m->at and m->bytes of a member whose contents come next. */
+static void open_member(struct pr_tensor_walk *w, const char *name,
+                        uint64_t bytes)
+{
+    struct pr_zip_member m = {.bytes = bytes, .packed = bytes};
+
+    m.at = w->record = w->at + w->len;
+    m.flags = PR_ZIP_UTF8 | (bytes ? PR_ZIP_DESCRIPTOR : 0);
+    w->len += pr_zip_build_streamed(&m, name, ALIGN, w->text + w->len);
+    w->crc = 0;
+}
+
+/* Its contents are there, and their CRC is in w->crc. */
+static void close_member(struct pr_tensor_walk *w, const char *name,
+                         uint64_t bytes)
+{
+    struct pr_zip_member m = {
+        .at = w->record, .bytes = bytes, .packed = bytes, .crc = w->crc};
+    uint8_t entry[PR_ZIP_ENTRY_MAX];
+    size_t n;
+
+    m.flags = PR_ZIP_UTF8 | (bytes ? PR_ZIP_DESCRIPTOR : 0);
+    if (bytes)
+        w->len += pr_zip_build_descriptor(&m, w->text + w->len);
+    n = pr_zip_build_entry(&m, name, entry);
+    if (!w->is_counted)
+        pr_buf_add(&w->later, entry, n);
+    w->extent += n;
+    w->members++;
+    w->sum = pr_hash_mix(w->sum ^ w->crc);
+}
+
+static void put_member(struct pr_tensor_walk *w, const char *name,
+                       const char *text)
+{
+    size_t n = strlen(text);
+
+    open_member(w, name, n);
+    pr_tensor_put(w, text, n);
+    w->crc = pr_crc32(0, text, n);
+    close_member(w, name, n);
+}
+
+static void name_of(char out[static 48], uint64_t tensor)
+{
+    snprintf(out, 48, ROOT "data/%llu", (unsigned long long)tensor);
+}
+
+/* ---- the pickle, protocol 2: what every tensor needs is remembered with the
+ * first one */
+
+static void put_text(struct pr_tensor_walk *w, const char *text, size_t n)
+{
+    uint32_t len = htole32((uint32_t)n);
+
+    pr_tensor_put_str(w, "X");
+    pr_tensor_put(w, &len, 4);
+    pr_tensor_put(w, text, n);
+}
+
+static void put_decimal(struct pr_tensor_walk *w, uint64_t n)
+{
+    uint32_t len = htole32((uint32_t)pr_tensor_digits(n));
+
+    pr_tensor_put_str(w, "X");
+    pr_tensor_put(w, &len, 4);
+    pr_tensor_put_number(w, n);
+}
+
+/* In the shortest form: BININT1, BININT2, BININT, LONG1. */
+static void put_int(struct pr_tensor_walk *w, uint64_t n)
+{
+    uint64_t le = htole64(n);
+
+    if (n < 1 << 8) {
+        pr_tensor_put_str(w, "K");
+        pr_tensor_put(w, &le, 1);
+    } else if (n < 1 << 16) {
+        pr_tensor_put_str(w, "M");
+        pr_tensor_put(w, &le, 2);
+    } else if (n <= INT32_MAX) {
+        pr_tensor_put_str(w, "J");
+        pr_tensor_put(w, &le, 4);
+    } else { /* nine bytes: the sign is in the last one */
+        pr_tensor_put_str(w, "\x8a\x09");
+        pr_tensor_put(w, &le, 8);
+        pr_tensor_put(w, "", 1);
+    }
+}
+
+/* What was put just now is number slot; or it is put again. */
+static void remember(struct pr_tensor_walk *w, bool is_first, char slot)
+{
+    char op[2] = {is_first ? 'q' : 'h', slot}; /* BINPUT, BINGET */
+
+    pr_tensor_put(w, op, 2);
+}
+
+static void put_shared_text(struct pr_tensor_walk *w, bool is_first, char slot,
+                            const char *text)
+{
+    if (is_first)
+        put_text(w, text, strlen(text));
+    remember(w, is_first, slot);
+}
+
+static void put_shared_global(struct pr_tensor_walk *w, bool is_first,
+                              char slot, const char *op)
+{
+    if (is_first)
+        pr_tensor_put_str(w, op);
+    remember(w, is_first, slot);
+}
+
+/* name: _rebuild_tensor_v2(storage, 0, (elements,), (1,), False, {}) */
+static void put_item(struct pr_tensor_walk *w, const struct pr_tensor *t,
+                     uint64_t i)
+{
+    put_text(w, t->name, strlen(t->name));
+    put_shared_global(w, !i, 0, "ctorch._utils\n_rebuild_tensor_v2\n");
+    pr_tensor_put_str(w, "((");
+    put_shared_text(w, !i, 1, "storage");
+    pr_tensor_put_str(w, "ctorch\n");
+    pr_tensor_put_str(w, pr_tensor_type_torch_name(t->type));
+    pr_tensor_put_str(w, "\n");
+    put_decimal(w, i);
+    put_shared_text(w, !i, 2, "cpu");
+    put_int(w, t->elements);
+    pr_tensor_put_str(w, "tQ"); /* persistent id */
+    put_int(w, 0);
+    put_int(w, t->elements);
+    pr_tensor_put_str(w, "\x85");
+    put_int(w, 1);
+    pr_tensor_put_str(w, "\x85\x89");
+    put_shared_global(w, !i, 3, "ccollections\nOrderedDict\n");
+    pr_tensor_put_str(w, ")RtR");
+}
+
+static void put_pickle(struct pr_tensor_walk *w)
+{
+    size_t from = w->len;
+
+    if (w->step == PICKLE)
+        pr_tensor_put_str(w, "\x80\x02}(");
+    while (w->next < w->list->count && w->len < GROUP) {
+        struct pr_tensor t;
+
+        w->list->at(w->list->ctx, w->next, &t);
+        put_item(w, &t, w->next++);
+    }
+    w->step = ITEMS;
+    if (w->next == w->list->count) {
+        pr_tensor_put_str(w, "u.");
+        w->step = HEADERS;
+    }
+    if (!w->is_counted)
+        w->crc = pr_crc32(w->crc, w->text + from, w->len - from);
+    w->pickled += w->len - from;
+}
+
+/* A part of it; the last one with the short members that come next. */
+static void put_first_members(struct pr_tensor_walk *w)
+{
+    if (w->step == PICKLE)
+        open_member(w, ROOT "data.pkl", 1); /* 1: not empty */
+    put_pickle(w);
+    if (w->step != HEADERS)
+        return;
+    close_member(w, ROOT "data.pkl", w->pickled);
+    put_member(w, ROOT ".format_version", "1");
+    put_member(w, ROOT ".storage_alignment", "64");
+    put_member(w, ROOT "byteorder", "little");
+    w->next = 0;
+}
+
+/* ---- the rest */
+
+/* torch.save: digits from all names and CRCs, to tell files apart. */
+static void put_last_members(struct pr_tensor_walk *w)
+{
+    char id[41];
+
+    put_member(w, ROOT "version", "3\n");
+    snprintf(id, sizeof id, "%020llu%020llu", (unsigned long long)w->sum,
+             (unsigned long long)pr_hash_mix(w->sum + 1));
+    put_member(w, ROOT ".data/serialization_id", id);
+    w->step = DIRECTORY;
+}
+
+/* Between the contents of two tensors. */
+static void put_headers(struct pr_tensor_walk *w)
+{
+    char name[48];
+
+    if (w->next) {
+        name_of(name, w->next - 1);
+        close_member(w, name, pr_tensor_bytes(&w->info));
+    }
+    if (w->next == w->list->count) {
+        put_last_members(w);
+        return;
+    }
+    w->list->at(w->list->ctx, w->next, &w->info);
+    name_of(name, w->next);
+    open_member(w, name, pr_tensor_bytes(&w->info));
+    w->step = CONTENTS;
+}
+
+static void give_contents(struct pr_tensor_walk *w, struct pr_tensor_piece *ret)
+{
+    ret->text = NULL;
+    ret->info = w->info;
+    ret->bytes = pr_tensor_bytes(&w->info);
+    ret->tensor = w->next++;
+    w->step = HEADERS;
+}
+
+static int give_directory(struct pr_tensor_walk *w, struct pr_tensor_piece *ret,
+                          struct pr_err *err)
+{
+    struct pr_zip zip = {w->at, w->extent, w->members};
+    uint8_t end[PR_ZIP_END_MAX];
+    size_t n = pr_zip_build_end(&zip, end);
+
+    if (!w->is_counted)
+        pr_buf_add(&w->later, end, n);
+    if (!pr_buf_ok(&w->later))
+        return pr_fail_nomem(err);
+    ret->text = w->later.data;
+    ret->bytes = w->extent + n;
+    w->step = END;
+    return 1;
+}
+
+static int next(struct pr_tensor_walk *w, struct pr_tensor_piece *ret,
+                struct pr_err *err)
+{
+    if (w->step == END)
+        return 0;
+    if (w->step == DIRECTORY)
+        return give_directory(w, ret, err);
+    if (w->step == CONTENTS) {
+        give_contents(w, ret);
+        return 1;
+    }
+    if (w->step == HEADERS)
+        put_headers(w);
+    else
+        put_first_members(w);
+    ret->text = w->text;
+    ret->bytes = w->len;
+    return 1;
+}
+
+const struct pr_tensor_layout pr_tensor_layout_torch = {
+    .name = "torch",
+    .wants_crc = true,
+    .next = next,
+};
