@@ -95,6 +95,36 @@ static const struct pr_opt emulate_opts[] = {
 };
 #undef OWNER
 
+#define OWNER pr_model_opts
+static const struct pr_opt model_opts[] = {
+#include "conf/model.def"
+};
+#undef OWNER
+
+#define OWNER pr_model_parallelism_opts
+static const struct pr_opt model_parallelism_opts[] = {
+#include "conf/model.parallelism.def"
+};
+#undef OWNER
+
+#define OWNER pr_model_transformer_opts
+static const struct pr_opt model_transformer_opts[] = {
+#include "conf/model.transformer.def"
+};
+#undef OWNER
+
+#define OWNER pr_checkpoint_opts
+static const struct pr_opt checkpoint_opts[] = {
+#include "conf/checkpoint.def"
+};
+#undef OWNER
+
+#define OWNER pr_mlperf_opts
+static const struct pr_opt mlperf_opts[] = {
+#include "conf/mlperf.def"
+};
+#undef OWNER
+
 #define OWNER pr_plan_builder_opts
 static const struct pr_opt plan_builder_opts[] = {
 #include "conf/sys.plan_builder.def"
@@ -141,22 +171,48 @@ SECTION(pr_profiling_section, "profiling",
         struct pr_profiling_opts);
 SECTION(pr_emulate_section, "emulate", "how training is emulated", emulate_opts,
         struct pr_emulate_opts);
+SECTION(pr_model_section, "model", "the model that is trained", model_opts,
+        struct pr_model_opts);
+SECTION(pr_model_parallelism_section, "model.parallelism",
+        "how the model is spread over ranks", model_parallelism_opts,
+        struct pr_model_parallelism_opts);
+SECTION(pr_model_transformer_section, "model.transformer",
+        "what the sizes of a transformer follow from", model_transformer_opts,
+        struct pr_model_transformer_opts);
+SECTION(pr_checkpoint_section, "checkpoint",
+        "when checkpoints are written and read, where and how", checkpoint_opts,
+        struct pr_checkpoint_opts);
+SECTION(pr_mlperf_section, "mlperf", "the rules of MLPerf Storage", mlperf_opts,
+        struct pr_mlperf_opts);
 SECTION(pr_plan_builder_section, "sys.plan_builder", "how the plan is built",
         plan_builder_opts, struct pr_plan_builder_opts);
 
 const struct pr_opt_section *const *pr_opt_sections(void)
 {
     static const struct pr_opt_section *const sections[] = {
-        &pr_exp_section,          &pr_runtime_section,
-        &pr_null_section,         &pr_storage_section,
+        &pr_exp_section,
+        &pr_runtime_section,
+        &pr_null_section,
+        &pr_storage_section,
         &pr_dataset_hdf5_section, /* before the one it
                                      begins like */
-        &pr_dataset_section,      &pr_reader_section,
-        &pr_train_section,        &pr_evaluation_section,
-        &pr_workflow_section,     &pr_output_metric_section,
-        &pr_output_section,       &pr_metric_section,
-        &pr_profiling_section,    &pr_emulate_section,
-        &pr_plan_builder_section, NULL,
+        &pr_dataset_section,
+        &pr_reader_section,
+        &pr_train_section,
+        &pr_evaluation_section,
+        &pr_workflow_section,
+        &pr_output_metric_section,
+        &pr_output_section,
+        &pr_metric_section,
+        &pr_profiling_section,
+        &pr_emulate_section,
+        &pr_model_parallelism_section,
+        &pr_model_transformer_section,
+        &pr_model_section,
+        &pr_checkpoint_section,
+        &pr_mlperf_section,
+        &pr_plan_builder_section,
+        NULL,
     };
     return sections;
 }

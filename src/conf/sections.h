@@ -50,6 +50,21 @@ struct pr_profiling_opts {
 struct pr_emulate_opts {
 #include "conf/emulate.def"
 };
+struct pr_model_opts {
+#include "conf/model.def"
+};
+struct pr_model_parallelism_opts {
+#include "conf/model.parallelism.def"
+};
+struct pr_model_transformer_opts {
+#include "conf/model.transformer.def"
+};
+struct pr_checkpoint_opts {
+#include "conf/checkpoint.def"
+};
+struct pr_mlperf_opts {
+#include "conf/mlperf.def"
+};
 struct pr_plan_builder_opts {
 #include "conf/sys.plan_builder.def"
 };
@@ -70,6 +85,11 @@ extern const struct pr_opt_section pr_output_section;
 extern const struct pr_opt_section pr_metric_section;
 extern const struct pr_opt_section pr_profiling_section;
 extern const struct pr_opt_section pr_emulate_section;
+extern const struct pr_opt_section pr_model_section;
+extern const struct pr_opt_section pr_model_parallelism_section;
+extern const struct pr_opt_section pr_model_transformer_section;
+extern const struct pr_opt_section pr_checkpoint_section;
+extern const struct pr_opt_section pr_mlperf_section;
 extern const struct pr_opt_section pr_plan_builder_section;
 
 #endif

@@ -57,9 +57,9 @@ static bool like_dlbs(const struct pr_value *root)
  * nothing. */
 static bool is_section(const char *key)
 {
-    static const char *const shared[] = {"dataset", "storage",    "reader",
-                                         "train",   "evaluation", "workflow",
-                                         "output",  "metric",     "profiling"};
+    static const char *const shared[] = {
+        "dataset", "storage", "reader",    "train", "evaluation", "workflow",
+        "output",  "metric",  "profiling", "model", "checkpoint"};
     const struct pr_opt_section *const *s = pr_opt_sections();
     size_t n = strlen(key);
 
