@@ -7,16 +7,23 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What is there of a set, those files only that a set beside it calls
+ * otherwise (NULL: all). */
 static int present_bytes(struct pr_generate_job *j, const struct pr_dataset *d,
-                         uint64_t *ret, uint64_t *ret_files, struct pr_err *err)
+                         const struct pr_dataset *beside, uint64_t *ret,
+                         uint64_t *ret_files, struct pr_err *err)
 {
     struct pr_generate_worker w;
-    uint64_t one;
-    int rc = pr_worker_init(&w, d, j->so, NULL, err);
+    uint64_t one, i;
+    int rc = pr_worker_init(&w, d, j->so, NULL, NULL, err);
 
     if (rc)
         return rc;
     for (uint64_t f = 0; f < pr_dataset_files(d) && !rc; f++) {
+        /* One with the same name in both was counted. */
+        if (beside &&
+            !pr_generate_renames(d, beside, pr_dataset_split(d, f, &i)))
+            continue;
         rc = pr_worker_present(&w, f, &one, err);
         if (rc)
             break;
@@ -51,7 +58,10 @@ static int check_space(struct pr_generate_job *j, struct pr_err *err)
     j->status.files_total = files;
     j->status.bytes_total = need;
     if (!rc && (j->keep || j->opts->force))
-        rc = present_bytes(j, j->old ? j->old : j->set, &there, &have, err);
+        rc = present_bytes(j, j->old ? j->old : j->set, NULL, &there, &have,
+                           err);
+    if (!rc && j->smaller)
+        rc = present_bytes(j, j->smaller, j->set, &there, &have, err);
     if (!rc)
         rc = pr_storage_space(j->st, j->set->folder, &space, err);
     if (rc)
@@ -120,10 +130,26 @@ const char *pr_generate_place(const struct pr_dataset *d,
 
 /* ---- the whole road */
 
+/* The manifest of a set that grows says so until all of it is made: until then
+ * files may have names of both. */
+static int begin_set(struct pr_generate_job *j, struct pr_err *err)
+{
+    const struct pr_dataset *from = j->smaller ? j->smaller : j->was_smaller;
+    int rc = pr_manifest_write(j->st, j->set, false,
+                               j->opts->force ? NULL : from, err);
+
+    if (!rc && j->smaller)
+        rc = pr_generate_rename(j, j->smaller, j->set, err);
+    return rc;
+}
+
 static int make_all(struct pr_generate_job *j, struct pr_err *err)
 {
-    int rc = check_space(j, err);
+    int rc =
+        j->was ? pr_generate_rename(j, j->was_smaller, j->was, err) : PR_OK;
 
+    if (!rc)
+        rc = check_space(j, err);
     if (!rc)
         rc = make_folders(j, err);
     if (!rc)
@@ -131,7 +157,7 @@ static int make_all(struct pr_generate_job *j, struct pr_err *err)
     if (!rc && j->old)
         rc = pr_generate_remove_old(j, err);
     if (!rc)
-        rc = pr_manifest_write(j->st, j->set, false, err);
+        rc = begin_set(j, err);
     if (!rc && (j->keep || j->opts->force))
         rc = pr_generate_remove_parts(j, err);
     if (!rc)
@@ -139,7 +165,7 @@ static int make_all(struct pr_generate_job *j, struct pr_err *err)
     j->result->made = atomic_load(&j->made);
     j->result->kept = atomic_load(&j->kept);
     j->result->bytes = atomic_load(&j->bytes);
-    return rc ? rc : pr_manifest_write(j->st, j->set, true, err);
+    return rc ? rc : pr_manifest_write(j->st, j->set, true, NULL, err);
 }
 
 static int verify_all(struct pr_generate_job *j, struct pr_err *err)
@@ -222,6 +248,7 @@ int pr_generate(const struct pr_dataset *d, const struct pr_storage_opts *so,
                                 .tick = tick_fn,
                                 .ctx = ctx,
                                 .result = &result,
+                                .status.phase = "checking",
                                 .lock = PTHREAD_MUTEX_INITIALIZER};
     struct pr_storage_opts plain = pr_generate_plain(so);
     pthread_condattr_t attr;
@@ -231,16 +258,17 @@ int pr_generate(const struct pr_dataset *d, const struct pr_storage_opts *so,
 
     /* The threads' options are tried first, before anything is made. */
     if (!rc)
-        rc = pr_storage_open(so, &j.st, err);
+        rc = pr_storage_open(so, &j.first, err);
     if (rc)
         return rc;
-    pr_storage_close(j.st);
     if (strcmp(so->engine, "null") != 0)
         rc = pr_make_dirs(so->storage_root, err);
     if (!rc)
         rc = pr_storage_open(&plain, &j.st, err);
-    if (rc)
+    if (rc) {
+        pr_storage_close(j.first);
         return rc;
+    }
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&j.ended, &attr);
@@ -248,6 +276,7 @@ int pr_generate(const struct pr_dataset *d, const struct pr_storage_opts *so,
     pthread_cond_destroy(&j.ended);
     pthread_condattr_destroy(&attr);
     pr_storage_close(j.st);
+    pr_storage_close(j.first);
     *ret = result;
     return rc;
 }

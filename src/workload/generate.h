@@ -3,6 +3,10 @@
  * same bytes whatever the number of threads. What is there already is kept
  * (resume), made anew (force), or a reason to refuse. verify reads everything
  * back and compares it with what the seed gives.
+ *
+ * A set that differs only in the number of its files is the same set: one with
+ * fewer files grows, what is there being renamed, and one with more is left
+ * alone, for its first files are those asked for.
  */
 #ifndef PR_WORKLOAD_GENERATE_H
 #define PR_WORKLOAD_GENERATE_H
@@ -15,7 +19,7 @@ struct pr_generate_opts {
 };
 
 struct pr_generate_status {
-    const char *phase; /* "making", "verifying" */
+    const char *phase; /* "checking", "renaming", "making", "verifying" */
     uint64_t files, files_total;
     uint64_t bytes, bytes_total;
 };
@@ -26,8 +30,9 @@ typedef int pr_generate_tick(void *ctx, const struct pr_generate_status *s);
 enum { PR_GENERATE_ERRORS = 10 };
 
 struct pr_generate_result {
-    uint64_t files;         /* of the data set */
+    uint64_t files;         /* of the set that the folder has now */
     uint64_t made, kept;    /* files */
+    uint64_t renamed;       /* of those kept, because the set grew */
     uint64_t bytes;         /* written */
     uint64_t verified, bad; /* files */
     uint64_t verified_bytes;

@@ -28,8 +28,11 @@ struct pr_generate_worker {
     char name[PR_NAME_BYTES], extra[PR_NAME_BYTES];
 };
 
+/* first: a storage by the same options that it shares a place, a rate and
+ * faults with; or NULL. */
 int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
-                   const struct pr_storage_opts *so, bool *stop,
+                   const struct pr_storage_opts *so,
+                   const struct pr_storage *first, bool *stop,
                    struct pr_err *err) PR_MUST_CHECK;
 void pr_worker_done(struct pr_generate_worker *w);
 
@@ -71,11 +74,16 @@ struct pr_generate_job {
     pr_generate_tick *tick;
     void *ctx;
     struct pr_generate_result *result;
-    struct pr_storage *st; /* of the thread that leads */
+    struct pr_storage *st;    /* of the thread that leads */
+    struct pr_storage *first; /* those of the others are opened beside it */
     struct pr_generate_status status;
     const struct pr_dataset *old; /* to be replaced; or NULL */
-    bool keep;                    /* what is there and whole stays */
-    char place[PR_NAME_BYTES];    /* of the set, for messages */
+    /* The set grows from this one, which has other names; or NULL. */
+    const struct pr_dataset *smaller;
+    /* It was growing like this when a program was killed; or NULL. */
+    const struct pr_dataset *was_smaller, *was;
+    bool keep;                 /* what is there and whole stays */
+    char place[PR_NAME_BYTES]; /* of the set, for messages */
     /* Shared by the threads of a phase. */
     bool verifying;
     bool stop;
@@ -97,7 +105,8 @@ int pr_generate_keep_going(struct pr_generate_job *j, uint64_t f,
                            struct pr_err *err) PR_MUST_CHECK;
 
 /* Decides by what is in the folder. *ret_complete: nothing needs to be made;
- * j->keep: what is whole stays; j->old (in the arena): what is replaced. */
+ * j->keep: what is whole stays; j->old (in the arena): what is replaced. j->set
+ * becomes the set that the folder will have, which may be larger. */
 int pr_generate_look(struct pr_generate_job *j, struct pr_arena *a,
                      bool *ret_complete, struct pr_err *err) PR_MUST_CHECK;
 
@@ -106,6 +115,29 @@ int pr_generate_remove_old(struct pr_generate_job *j,
                            struct pr_err *err) PR_MUST_CHECK;
 int pr_generate_remove_parts(struct pr_generate_job *j,
                              struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- a set with another number of files */
+
+/* Gives a set other numbers of files, and the names that go with them. */
+void pr_generate_resize(struct pr_dataset *d, const uint64_t files[PR_SPLITS]);
+
+/* The set in the folder, if it is d with other numbers of files or the same:
+ * 1; else 0 and a parameter in which they differ. ret is in the arena. */
+int pr_generate_find_like(const struct pr_dataset *d,
+                          const struct pr_value *params, struct pr_arena *a,
+                          struct pr_dataset **ret, const char **ret_name,
+                          struct pr_err *err) PR_MUST_CHECK;
+
+/* Renames the files of one set to what they are called in the larger one, and
+ * removes those whose contents depend on how many there are. Names that were
+ * changed already are fine. */
+int pr_generate_rename(struct pr_generate_job *j, const struct pr_dataset *from,
+                       const struct pr_dataset *to,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether a file of this split is called otherwise. */
+bool pr_generate_renames(const struct pr_dataset *from,
+                         const struct pr_dataset *to, enum pr_split split);
 
 /* Makes or verifies every file, by several threads; ticks meanwhile. */
 int pr_generate_phase(struct pr_generate_job *j, const char *phase,
@@ -123,13 +155,22 @@ enum pr_manifest_state {
     PR_MANIFEST_COMPLETE,
 };
 
-/* Reads it; ret_params (in the arena) is what the set was made with. */
+struct pr_manifest {
+    enum pr_manifest_state state;
+    struct pr_value params; /* of the set; in the arena */
+    /* Files may still have the names of a set with so many. */
+    bool is_growing;
+    uint64_t from[PR_SPLITS];
+};
+
 int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
-                     struct pr_arena *a, enum pr_manifest_state *ret,
-                     struct pr_value *ret_params,
+                     struct pr_arena *a, struct pr_manifest *ret,
                      struct pr_err *err) PR_MUST_CHECK;
+
+/* from is a smaller set that it grows from; or NULL. */
 int pr_manifest_write(struct pr_storage *st, const struct pr_dataset *d,
-                      bool complete, struct pr_err *err) PR_MUST_CHECK;
+                      bool complete, const struct pr_dataset *from,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 int pr_manifest_remove(struct pr_storage *st, const struct pr_dataset *d,
                        struct pr_err *err) PR_MUST_CHECK;

@@ -71,10 +71,10 @@ static int is_somebody_elses(struct pr_generate_job *j, struct pr_err *err)
 int pr_generate_remove_old(struct pr_generate_job *j, struct pr_err *err)
 {
     struct pr_generate_worker w;
-    int rc = pr_manifest_write(j->st, j->old, false, err);
+    int rc = pr_manifest_write(j->st, j->old, false, NULL, err);
 
     if (!rc)
-        rc = pr_worker_init(&w, j->old, j->so, NULL, err);
+        rc = pr_worker_init(&w, j->old, j->so, NULL, NULL, err);
     if (rc)
         return rc;
     for (uint64_t f = 0; f < pr_dataset_files(j->old) && !rc; f++) {
@@ -86,12 +86,39 @@ int pr_generate_remove_old(struct pr_generate_job *j, struct pr_err *err)
     return rc;
 }
 
+/* A copy with other numbers of files; NULL: no memory. */
+static struct pr_dataset *resized(struct pr_arena *a,
+                                  const struct pr_dataset *d,
+                                  const uint64_t files[PR_SPLITS])
+{
+    struct pr_dataset *copy = PR_ARENA_NEW(a, struct pr_dataset);
+
+    if (!copy)
+        return NULL;
+    *copy = *d;
+    pr_generate_resize(copy, files);
+    return copy;
+}
+
+/* A program was killed while the set in the folder grew. */
+static int note_growth(struct pr_generate_job *j, const struct pr_manifest *m,
+                       const struct pr_dataset *there, struct pr_arena *a,
+                       struct pr_err *err)
+{
+    if (!m->is_growing)
+        return PR_OK;
+    j->was = there;
+    j->was_smaller = resized(a, there, m->from);
+    return j->was_smaller ? PR_OK : pr_fail_nomem(err);
+}
+
 /* What --force will take away, once it is sure that there is room. */
-static int find_old(struct pr_generate_job *j, const struct pr_value *params,
+static int find_old(struct pr_generate_job *j, const struct pr_manifest *m,
                     struct pr_arena *a, struct pr_err *err)
 {
     struct pr_dataset *old = PR_ARENA_NEW(a, struct pr_dataset);
-    int rc = old ? pr_dataset_init(old, params, a, err) : pr_fail_nomem(err);
+    int rc =
+        old ? pr_dataset_init(old, &m->params, a, err) : pr_fail_nomem(err);
 
     if (rc == PR_E_NOMEM)
         return rc;
@@ -106,20 +133,30 @@ static int find_old(struct pr_generate_job *j, const struct pr_value *params,
     memcpy(old->folder, j->set->folder, sizeof old->folder);
     if (!pr_generate_same(old, j->set, NULL))
         j->old = old;
-    return PR_OK;
+    return note_growth(j, m, old, a, err);
 }
 
-static int check_same(struct pr_generate_job *j, const struct pr_value *params,
-                      struct pr_arena *a, struct pr_err *err)
+/* The set that is there must be this one, but for the number of files. j->set
+ * gets as many as are there or are asked for, whichever is more. */
+static int find_same(struct pr_generate_job *j, const struct pr_manifest *m,
+                     struct pr_arena *a, struct pr_err *err)
 {
-    struct pr_dataset old;
+    uint64_t files[PR_SPLITS];
+    struct pr_dataset *there;
     const char *name;
-    int rc = pr_dataset_init(&old, params, a, err);
+    int rc = pr_generate_find_like(j->set, &m->params, a, &there, &name, err);
 
-    if (rc)
+    if (rc == 1) {
+        for (int s = 0; s < PR_SPLITS; s++)
+            files[s] = there->files[s] > j->set->files[s] ? there->files[s]
+                                                          : j->set->files[s];
+        if (memcmp(files, there->files, sizeof files) != 0)
+            j->smaller = there;
+        j->set = resized(a, j->set, files);
+        return j->set ? note_growth(j, m, there, a, err) : pr_fail_nomem(err);
+    }
+    if (rc < 0)
         return rc;
-    if (pr_generate_same(&old, j->set, &name))
-        return PR_OK;
     pr_fail(err, PR_E_CONF, j->place,
             "another data set is there: dataset.%s differs", name);
     return pr_hint(err,
@@ -129,9 +166,10 @@ static int check_same(struct pr_generate_job *j, const struct pr_value *params,
 
 /* Whether the files of a complete set are there: all of them, or some when
  * there are very many. */
-static int see_files(struct pr_generate_job *j, struct pr_err *err)
+static int see_files(struct pr_generate_job *j, const struct pr_dataset *set,
+                     struct pr_err *err)
 {
-    uint64_t files = pr_dataset_files(j->set);
+    uint64_t files = pr_dataset_files(set);
     uint64_t step = files / LOOK_AT + 1;
     struct pr_object_info info;
     char name[PR_NAME_BYTES];
@@ -139,46 +177,69 @@ static int see_files(struct pr_generate_job *j, struct pr_err *err)
     for (uint64_t f = 0; f < files; f += step) {
         int rc;
 
-        pr_dataset_name(j->set, f, PR_NAME_DATA, name);
+        pr_dataset_name(set, f, PR_NAME_DATA, name);
         rc = pr_storage_stat(j->st, name, &info, err);
         if (rc < 0)
             return rc;
         if (rc == 0) {
             pr_fail(err, PR_E_IO, j->place,
                     "a file of the data set is gone: %s",
-                    name + strlen(j->set->folder) + 1);
+                    name + strlen(set->folder) + 1);
             return pr_hint(err, "--resume makes what is missing");
         }
     }
     return PR_OK;
 }
 
+/* Of one with more files than asked for, those asked for are looked at; if
+ * they are there nothing is to be done. */
+static int look_at_complete(struct pr_generate_job *j,
+                            const struct pr_dataset *asked, bool *ret_complete,
+                            struct pr_err *err)
+{
+    bool has_more = pr_dataset_files(j->set) > pr_dataset_files(asked);
+    struct pr_dataset part = *asked;
+    struct pr_err why = {0};
+    int rc;
+
+    if (j->opts->resume && !has_more)
+        return PR_OK;
+    memcpy(part.named, j->set->named, sizeof part.named);
+    rc = see_files(j, &part, &why);
+    if (rc == PR_E_IO && j->opts->resume)
+        return PR_OK;
+    if (rc && err)
+        *err = why;
+    *ret_complete = !rc;
+    return rc;
+}
+
 int pr_generate_look(struct pr_generate_job *j, struct pr_arena *a,
                      bool *ret_complete, struct pr_err *err)
 {
-    enum pr_manifest_state state;
-    struct pr_value params;
-    int rc = pr_manifest_read(j->st, j->set, a, &state, &params, err);
+    const struct pr_dataset *asked = j->set;
+    struct pr_manifest m;
+    int rc = pr_manifest_read(j->st, j->set, a, &m, err);
 
     *ret_complete = false;
     if (rc == PR_E_FORMAT && j->opts->force)
         return PR_OK;
     if (rc)
         return rc;
-    if (state == PR_MANIFEST_NONE)
+    if (m.state == PR_MANIFEST_NONE)
         return j->opts->force ? PR_OK : is_somebody_elses(j, err);
     if (j->opts->force)
-        return find_old(j, &params, a, err);
-    rc = check_same(j, &params, a, err);
+        return find_old(j, &m, a, err);
+    rc = find_same(j, &m, a, err);
     if (rc)
         return rc;
     j->keep = true;
-    if (j->opts->resume)
+    if (m.state == PR_MANIFEST_COMPLETE)
+        return j->smaller ? PR_OK
+                          : look_at_complete(j, asked, ret_complete, err);
+    /* Who let it grow need not say so again. */
+    if (j->opts->resume || m.is_growing)
         return PR_OK;
-    if (state == PR_MANIFEST_COMPLETE) {
-        *ret_complete = true;
-        return see_files(j, err);
-    }
     pr_fail(err, PR_E_CONF, j->place,
             "a data set is there that was not finished");
     return pr_hint(err, "--resume makes what is missing, --force makes all "

@@ -1,7 +1,8 @@
 /*
  * FOLDER/.prony-dataset.json: the parameters a data set was made with, and
  * whether it is complete. It is written before the first file, so that files
- * without it are somebody else's.
+ * without it are somebody else's. While a set grows it also says what from, for
+ * files may have names of both.
  */
 #include "base/json.h"
 #include "base/json_build.h"
@@ -11,6 +12,9 @@
 #include <string.h>
 
 static const char file_name[] = "/.prony-dataset.json";
+
+static const char *const count_names[PR_SPLITS] = {"num_files_train",
+                                                   "num_files_eval"};
 
 enum { MAX_MANIFEST = 1 << 20 };
 
@@ -96,8 +100,17 @@ static void add_section(struct pr_jb *jb, const struct pr_opt_section *s,
     }
 }
 
+static void add_growth(struct pr_jb *jb, const struct pr_dataset *from)
+{
+    pr_jb_obj(jb, "growing_from");
+    for (int s = 0; s < PR_SPLITS; s++)
+        pr_jb_uint(jb, count_names[s], from->files[s]);
+    pr_jb_end(jb);
+}
+
 int pr_manifest_write(struct pr_storage *st, const struct pr_dataset *d,
-                      bool complete, struct pr_err *err)
+                      bool complete, const struct pr_dataset *from,
+                      struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_MANIFEST);
     char name[sizeof d->folder + sizeof file_name];
@@ -109,6 +122,8 @@ int pr_manifest_write(struct pr_storage *st, const struct pr_dataset *d,
     pr_jb_obj(&jb, NULL);
     pr_jb_str(&jb, "schema", "prony.dataset/1");
     pr_jb_bool(&jb, "complete", complete);
+    if (from)
+        add_growth(&jb, from);
     pr_jb_obj(&jb, "parameters");
     add_section(&jb, &pr_dataset_section, &d->opts);
     add_section(&jb, &pr_dataset_hdf5_section, &d->hdf5);
@@ -160,10 +175,29 @@ static int load(struct pr_storage *st, const char *name, struct pr_arena *a,
     return rc;
 }
 
-int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
-                     struct pr_arena *a, enum pr_manifest_state *ret,
-                     struct pr_value *ret_params, struct pr_err *err)
+/* False: not what we write. */
+static bool read_growth(const struct pr_value *root, struct pr_manifest *ret)
 {
+    const struct pr_value *from = pr_get(root, "growing_from");
+
+    if (!from)
+        return true;
+    for (int s = 0; s < PR_SPLITS; s++) {
+        const struct pr_value *n =
+            from->kind == PR_MAP ? pr_get(from, count_names[s]) : NULL;
+        if (!n || n->kind != PR_INT || n->i < 0)
+            return false;
+        ret->from[s] = (uint64_t)n->i;
+    }
+    ret->is_growing = true;
+    return true;
+}
+
+int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
+                     struct pr_arena *a, struct pr_manifest *ret,
+                     struct pr_err *err)
+{
+    struct pr_manifest m = {.state = PR_MANIFEST_NONE};
     char *name = pr_arena_printf(a, "%s%s", d->folder, file_name);
     struct pr_json_in in = {.name = name};
     const struct pr_value *params, *complete;
@@ -174,7 +208,7 @@ int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
     if (rc < 0)
         return rc;
     if (rc == 0) {
-        *ret = PR_MANIFEST_NONE;
+        *ret = m;
         return PR_OK;
     }
     rc = load(st, name, a, &in.text, &in.len, err);
@@ -184,11 +218,13 @@ int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
         return rc;
     params = pr_get(&root, "parameters");
     complete = pr_get(&root, "complete");
-    if (!params || params->kind != PR_MAP || !complete)
+    if (!params || params->kind != PR_MAP || !complete ||
+        !read_growth(&root, &m))
         return pr_fail(err, PR_E_FORMAT, name, "not what prony wrote there");
-    *ret_params = *params;
-    *ret = complete->kind == PR_BOOL && complete->b ? PR_MANIFEST_COMPLETE
-                                                    : PR_MANIFEST_PARTIAL;
+    m.params = *params;
+    m.state = complete->kind == PR_BOOL && complete->b ? PR_MANIFEST_COMPLETE
+                                                       : PR_MANIFEST_PARTIAL;
+    *ret = m;
     return PR_OK;
 }
 
@@ -223,19 +259,18 @@ int pr_generate_differs(const struct pr_dataset *d,
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     struct pr_storage_opts plain = pr_generate_plain(so);
-    enum pr_manifest_state state;
     struct pr_dataset old;
-    struct pr_value params;
     struct pr_storage *st;
+    struct pr_manifest m;
     int rc = a ? pr_storage_open(&plain, &st, err) : pr_fail_nomem(err);
 
     *ret_name = NULL;
     if (rc)
         return rc;
-    rc = pr_manifest_read(st, d, a, &state, &params, err);
+    rc = pr_manifest_read(st, d, a, &m, err);
     /* Of another version nobody can tell. */
-    if (!rc && state != PR_MANIFEST_NONE &&
-        pr_dataset_init(&old, &params, a, NULL) == PR_OK)
+    if (!rc && m.state != PR_MANIFEST_NONE &&
+        pr_dataset_init(&old, &m.params, a, NULL) == PR_OK)
         find_difference(&old, d, ret_name);
     pr_storage_close(st);
     return rc;

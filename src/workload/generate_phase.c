@@ -107,7 +107,7 @@ static void *thread_main(void *arg)
     struct pr_generate_worker w;
     struct pr_err err = {0};
     unsigned slot;
-    int rc = pr_worker_init(&w, j->set, j->so, &j->stop, &err);
+    int rc = pr_worker_init(&w, j->set, j->so, j->first, &j->stop, &err);
 
     if (!rc) {
         join_in(j, w.st, &slot);

@@ -7,7 +7,8 @@
 #include <string.h>
 
 int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
-                   const struct pr_storage_opts *so, bool *stop,
+                   const struct pr_storage_opts *so,
+                   const struct pr_storage *first, bool *stop,
                    struct pr_err *err)
 {
     struct pr_read_opts ro = {.samples = d->spec.samples,
@@ -19,7 +20,8 @@ int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
     memset(w, 0, sizeof *w);
     w->set = d;
     pr_sides_start(&w->sides);
-    rc = pr_storage_open(so, &w->st, err);
+    rc = first ? pr_storage_open_beside(first, &w->st, err)
+               : pr_storage_open(so, &w->st, err);
     if (!rc)
         rc = pr_writer_new(d->format, w->st, &w->writer, err);
     if (!rc)

@@ -429,7 +429,7 @@ def others(t):
     t.check(before == {n: os.stat(os.path.join(folder, n)).st_mtime_ns
                        for n in sizes(folder)}, "files were made again")
     for name, value in (("seed", 9), ("record_length_bytes", 30000),
-                        ("num_files_train", 7), ("compression", "zip"),
+                        ("num_subfolders_train", 3), ("compression", "zip"),
                         ("record_element_type", "int16"),
                         ("num_classes", 4), ("format", "npy")):
         other = parameters(folder, "npz", **{name: value})
