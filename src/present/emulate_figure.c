@@ -10,7 +10,7 @@
 
 enum { MAX_COLUMNS = 24 };
 
-enum unit { PLAIN, SHARE, PERCENT, BYTES, SECONDS, MILLI, MICRO };
+enum unit { PLAIN, RATE, SHARE, PERCENT, BYTES, SECONDS, MILLI, MICRO };
 
 static bool ends(const char *name, const char *with)
 {
@@ -21,6 +21,8 @@ static bool ends(const char *name, const char *with)
 
 static enum unit unit_of(const char *name)
 {
+    if (ends(name, "mb_per_second") || ends(name, "gb_per_second"))
+        return RATE;
     if (strstr(name, "per_second") || strstr(name, "per_s"))
         return PLAIN;
     if (ends(name, "utilisation") || ends(name, "_share"))
@@ -36,6 +38,11 @@ static enum unit unit_of(const char *name)
     return strstr(name, "_us") ? MICRO : PLAIN;
 }
 
+static const char *rate_unit(const char *name)
+{
+    return ends(name, "gb_per_second") ? "GB/s" : "MB/s";
+}
+
 bool pr_figure_text(const char *name, const struct pr_value *v,
                     char out[static 64])
 {
@@ -47,6 +54,8 @@ bool pr_figure_text(const char *name, const struct pr_value *v,
         return false;
     if (unit == SHARE || unit == PERCENT)
         snprintf(out, 64, "%.1f %%", unit == SHARE ? 100 * f : f);
+    else if (unit == RATE)
+        snprintf(out, 64, "%.4g %s", f, rate_unit(name));
     else if (unit == BYTES && f >= 0 && f < 1.8e19)
         snprintf(out, 64, "%s", pr_format_bytes(text, (uint64_t)f));
     else if (unit == SECONDS && f >= 0)
@@ -84,6 +93,8 @@ const char *pr_figure_label(const char *name, char out[static 96])
     snprintf(out, 96, "%.95s", strcmp(name, "seconds") ? name : "duration");
     if (words[unit])
         cut(out, words[unit]);
+    if (unit == RATE) /* "mb_per_second", "gb_per_second" */
+        snprintf(out + strlen(out) - 13, 8, "rate");
     for (char *p = out; *p; p++)
         if (*p == '_')
             *p = ' ';
@@ -132,6 +143,7 @@ static void add_column(struct layout *l, const char *key,
                            .kind = kind_of(key, v),
                            .unit = unit_of(key) == MILLI   ? "ms"
                                    : unit_of(key) == MICRO ? "us"
+                                   : unit_of(key) == RATE  ? rate_unit(key)
                                                            : NULL,
                            .key = key};
     l->count++;

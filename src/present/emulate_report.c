@@ -10,11 +10,16 @@
 #include <stdio.h>
 #include <string.h>
 
-bool pr_is_emulated(const struct pr_value *results)
+static bool has_list(const struct pr_value *results, const char *name)
 {
-    const struct pr_value *v = results ? pr_get(results, "by_epoch") : NULL;
+    const struct pr_value *v = results ? pr_get(results, name) : NULL;
 
     return v && v->kind == PR_LIST;
+}
+
+bool pr_is_emulated(const struct pr_value *results)
+{
+    return has_list(results, "by_epoch") || has_list(results, "checkpoints");
 }
 
 static const struct pr_value *results_of(const struct pr_rundata_row *row)
@@ -130,15 +135,17 @@ static int figures(const struct pr_value *results, bool dlio,
     return rc;
 }
 
-static int by_epoch(const struct pr_value *results, enum pr_table_format format,
-                    const struct pr_table_style *style, struct pr_buf *out,
-                    struct pr_err *err)
+/* A list of maps under a name: a table with this heading. */
+static int rows(const struct pr_value *results, const char *name,
+                const char *text, enum pr_table_format format,
+                const struct pr_table_style *style, struct pr_buf *out,
+                struct pr_err *err)
 {
-    const struct pr_value *list = pr_get(results, "by_epoch");
+    const struct pr_value *list = pr_get(results, name);
 
     if (!list || list->kind != PR_LIST || !list->len)
         return PR_OK;
-    heading(out, format, "By epoch");
+    heading(out, format, text);
     return pr_emulate_rows(list, format, style, out, err);
 }
 
@@ -178,7 +185,10 @@ int pr_emulate_report(const char *id, const struct pr_value *results,
         return PR_OK;
     rc = figures(results, false, format, style, out, err);
     if (!rc)
-        rc = by_epoch(results, format, style, out, err);
+        rc = rows(results, "by_epoch", "By epoch", format, style, out, err);
+    if (!rc)
+        rc = rows(results, "checkpoints", "Checkpoints", format, style, out,
+                  err);
     if (!rc)
         rc = by_accelerator(results, format, style, out, err);
     return rc ? rc : figures(results, true, format, style, out, err);

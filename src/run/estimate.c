@@ -96,14 +96,16 @@ int pr_plan_check(struct pr_plan *p, struct pr_err *err)
     return rc;
 }
 
-/* A workload of ours may ask for what only a later version has. */
+/* A workload of ours may ask for what only a later version has, for more room
+ * than there is, or for more accelerators than there are samples for. */
 static void note_refusal(struct pr_plan_cost *sum, const struct pr_workload *w,
                          struct pr_job *job)
 {
     struct pr_start start;
     struct pr_err why;
+    int rc = w->run ? w->prepare(job, &start, &why) : PR_OK;
 
-    if (!w->run || w->prepare(job, &start, &why) != PR_E_UNAVAIL)
+    if (rc != PR_E_UNAVAIL && rc != PR_E_IO && rc != PR_E_CONF)
         return;
     if (!sum->refused++)
         sum->why = why;

@@ -16,8 +16,9 @@ struct pr_plan_cost {
     uint64_t experiments, skipped, unknown;
     uint64_t write_bytes, read_bytes;
     double seconds, at_most_s;
-    bool limited;      /* every experiment has a timeout */
-    uint64_t refused;  /* experiments that this version cannot run */
+    bool limited; /* every experiment has a timeout */
+    uint64_t
+        refused; /* experiments that cannot be run by this version or here */
     struct pr_err why; /* the first of them */
 };
 

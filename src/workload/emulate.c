@@ -54,97 +54,6 @@ static int parse_times(struct pr_emulate *e, struct pr_err *err)
     return rc;
 }
 
-/* Python's None in a text means that there is none. */
-static bool names_class(const char *text)
-{
-    return *text && !is(text, "None");
-}
-
-/* DLIO can be extended by Python classes; we have no Python to run them. */
-static int refuse_python(const struct pr_emulate *e, struct pr_err *err)
-{
-    const char *key = NULL;
-
-    if (names_class(e->reader.reader_classname))
-        key = "reader.reader_classname";
-    else if (names_class(e->reader.data_loader_classname))
-        key = "reader.data_loader_classname";
-    else if (is(e->reader.data_loader, "custom"))
-        key = "reader.data_loader=custom";
-    if (!key)
-        return PR_OK;
-    pr_fail(err, PR_E_CONF, key,
-            "Python classes cannot be used: reading is "
-            "native");
-    return pr_hint(err, "leave it out, and say what to read with "
-                        "dataset.format and reader.data_loader");
-}
-
-static int check_workflow(const struct pr_emulate *e, struct pr_err *err)
-{
-    const struct pr_workflow_opts *w = &e->workflow;
-
-    if (w->train || w->generate_data || w->checkpoint)
-        return PR_OK;
-    pr_fail(err, PR_E_CONF, "workflow",
-            "nothing to do: neither generate_data nor train is true");
-    return pr_hint(err, "set workflow.train=true");
-}
-
-int pr_emulate_check(const struct pr_emulate *e, struct pr_err *err)
-{
-    int rc = pr_storage_check(&e->storage, err);
-
-    if (rc || e->workflow.train || e->workflow.generate_data)
-        return rc;
-    pr_fail(err, PR_E_UNAVAIL, "workflow",
-            "checkpoints without training are for a later version");
-    return pr_hint(err, "set workflow.train=true to read data");
-}
-
-/* It goes into the experiment's folder, beside files of ours. */
-static int check_log_file(const struct pr_emulate *e, struct pr_err *err)
-{
-    const char *name = e->output.log_file;
-    size_t n = strlen(name);
-
-    if (n > 4 && n < 200 && !strchr(name, '/') && *name != '.' &&
-        is(name + n - 4, ".log"))
-        return PR_OK;
-    pr_fail(err, PR_E_CONF, "output.log_file",
-            "wants a name that ends with .log and has no slash, got '%s'",
-            name);
-    return pr_hint(err, "output.folder says where it goes, too");
-}
-
-/* O_DIRECT has an engine of its own; another one would not do what is asked. */
-static int check_direct(const struct pr_emulate *e, struct pr_err *err)
-{
-    const char *engine = e->storage.engine;
-
-    if (!e->reader.odirect || is(engine, "pread") || is(engine, "direct"))
-        return PR_OK;
-    pr_fail(err, PR_E_CONF, "reader.odirect",
-            "reads by storage.engine=direct, but '%s' is asked for", engine);
-    return pr_hint(err, "leave out one of the two");
-}
-
-static int check_delivered(const struct pr_emulate *e, struct pr_err *err)
-{
-    const struct pr_value *dims = e->reader.transformed_record_dims;
-    enum pr_dtype type;
-
-    for (uint32_t i = 0; dims && i < dims->len; i++)
-        if (dims->items[i].kind != PR_INT || dims->items[i].i < 1)
-            return pr_fail(err, PR_E_CONF, "reader.transformed_record_dims",
-                           "wants whole numbers from 1 on");
-    if (pr_dtype_find(e->reader.transformed_record_element_type, &type))
-        return PR_OK;
-    return pr_fail(err, PR_E_CONF, "reader.transformed_record_element_type",
-                   "wants one of %s, got '%s'", pr_dtype_list(),
-                   e->reader.transformed_record_element_type);
-}
-
 static void apply_reader(struct pr_emulate *e)
 {
     if (e->reader.odirect && is(e->storage.engine, "pread"))
@@ -174,26 +83,22 @@ static const char *text_of(const struct pr_value *params, const char *name,
     return v && v->kind == PR_STR ? v->s : otherwise;
 }
 
-/* An epoch without a step would measure nothing. */
-static int check_samples(const struct pr_emulate *e, struct pr_err *err)
+/* exp.accelerators, or what a plan would have put there. */
+static int find_accelerators(struct pr_emulate *e, struct pr_err *err)
 {
-    struct pr_order_opts opts;
-    struct pr_order order;
-    int rc;
+    const struct pr_job *job = e->job;
+    struct pr_model_parallelism_opts p = {.tensor = 1, .pipeline = 1};
+    uint64_t n = (uint64_t)job->exp.accelerators;
+    int rc = PR_OK;
 
-    pr_emulate_order(e, false, 1, &opts);
-    rc = pr_order_init(&order, &opts, err);
-    if (is(e->opts.compat, "dlio")) /* it always drops what is left */
-        order.batches = order.total / opts.batch / opts.accelerators;
-    if (rc || order.batches || !e->train.epochs || !e->workflow.train)
-        return rc;
-    pr_fail(err, PR_E_CONF, "dataset",
-            "%llu samples do not make one batch of %llu for each of %llu "
-            "accelerators",
-            (unsigned long long)order.total, (unsigned long long)opts.batch,
-            (unsigned long long)opts.accelerators);
-    return pr_hint(err, "use more files, a smaller reader.batch_size or "
-                        "reader.drop_last=false");
+    if (!n && e->workflow.checkpoint)
+        rc = pr_opt_fill(&pr_model_parallelism_section, job->params, job->arena,
+                         &p, err);
+    if (!n && e->workflow.checkpoint && !rc)
+        n = (uint64_t)p.tensor * (uint64_t)p.pipeline *
+            (uint64_t)(p.data > 0 ? p.data : 1);
+    e->accelerators = n ? n : 1;
+    return rc;
 }
 
 int pr_emulate_init(struct pr_emulate *e, struct pr_job *job,
@@ -203,22 +108,18 @@ int pr_emulate_init(struct pr_emulate *e, struct pr_job *job,
 
     memset(e, 0, sizeof *e);
     e->job = job;
-    e->accelerators = (uint64_t)job->exp.accelerators;
     rc = fill_sections(e, job, err);
     if (!rc)
-        rc = refuse_python(e, err);
-    if (!rc)
-        rc = check_workflow(e, err);
-    if (!rc)
-        rc = check_log_file(e, err);
-    if (!rc)
-        rc = check_direct(e, err);
-    if (!rc)
-        rc = check_delivered(e, err);
+        rc = find_accelerators(e, err);
     if (!rc)
         rc = parse_times(e, err);
     if (!rc)
         rc = pr_dataset_init(&e->set, job->params, job->arena, err);
+    if (!rc && e->workflow.checkpoint)
+        rc = pr_ckpt_shape_init(&e->checkpoint, job->params, e->accelerators,
+                                job->arena, err);
+    if (!rc)
+        rc = pr_emulate_check_params(e, err);
     if (rc)
         return rc;
     apply_reader(e);
@@ -229,7 +130,12 @@ int pr_emulate_init(struct pr_emulate *e, struct pr_job *job,
                                   : text_of(job->params, "hydra.run.dir", "");
     if (getrandom(&e->random, sizeof e->random, 0) < 0)
         return pr_fail_errno(err, PR_E_IO, "", "cannot get random numbers");
-    return check_samples(e, err);
+    return PR_OK;
+}
+
+bool pr_emulate_only_saves(const struct pr_emulate *e)
+{
+    return e->workflow.checkpoint && !e->workflow.train;
 }
 
 static uint64_t window_of(const struct pr_emulate *e, uint64_t total)

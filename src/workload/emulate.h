@@ -10,6 +10,7 @@
 #include "format/dataset.h"
 #include "loader/duration.h"
 #include "loader/order.h"
+#include "workload/checkpoint_shape.h"
 #include "workload/emulate_stats.h"
 #include "workload/workload.h"
 
@@ -26,6 +27,7 @@ struct pr_emulate {
     struct pr_metric_opts metric;
     struct pr_profiling_opts profiling;
     struct pr_emulate_opts opts;
+    struct pr_ckpt_shape checkpoint; /* filled with workflow.checkpoint */
     struct pr_duration compute, eval, preprocess;
     uint64_t accelerators;
     uint64_t random;    /* drawn once, for shuffles by chance */
@@ -37,9 +39,17 @@ struct pr_emulate {
 int pr_emulate_init(struct pr_emulate *e, struct pr_job *job,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* PR_E_UNAVAIL: what it asks for is for a later version. */
+/* Whether the parameters make sense together; a part of the above. */
+int pr_emulate_check_params(const struct pr_emulate *e,
+                            struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether it can be run: PR_E_UNAVAIL where it asks for what is for a later
+ * version, PR_E_CONF where there is no batch for every accelerator. */
 int pr_emulate_check(const struct pr_emulate *e,
                      struct pr_err *err) PR_MUST_CHECK;
+
+/* Checkpoints are all there is to do. */
+bool pr_emulate_only_saves(const struct pr_emulate *e);
 
 /* The order of an epoch (from 1) of training or evaluation. */
 void pr_emulate_order(const struct pr_emulate *e, bool evaluation,

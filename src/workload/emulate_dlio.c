@@ -55,79 +55,6 @@ static int write_text(const char *folder, const char *name,
     return rc ? rc : pr_file_write(path, text->data, text->len, err);
 }
 
-/* ---- {r}_per_epoch_stats.json */
-
-static void put_time(struct pr_jb *jb, const char *key, uint64_t wall_ns)
-{
-    char text[32];
-
-    pr_jb_str(jb, key, pr_dlio_time(text, wall_ns));
-}
-
-static void put_duration(struct pr_jb *jb, const struct pr_phase *p)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "%.2f", pr_phase_seconds(p));
-    pr_jb_str(jb, "duration", text);
-}
-
-static void put_span(struct pr_jb *jb, const char *key,
-                     const struct pr_phase *p)
-{
-    pr_jb_obj(jb, key);
-    put_time(jb, "start", p->start_wall_ns);
-    put_time(jb, "end", p->end_wall_ns);
-    put_duration(jb, p);
-    pr_jb_end(jb);
-}
-
-static const struct pr_phase *first_of(const struct pr_dlio_epoch *x)
-{
-    return x->train ? x->train : x->eval;
-}
-
-static const struct pr_phase *last_of(const struct pr_dlio_epoch *x)
-{
-    return x->eval ? x->eval : x->train;
-}
-
-static void open_epoch(struct pr_jb *jb, const struct pr_dlio_epoch *x)
-{
-    char key[16];
-
-    snprintf(key, sizeof key, "%u", first_of(x)->epoch);
-    pr_jb_obj(jb, key);
-}
-
-/* As in DLIO the end is that of the epoch, the duration that of training. */
-static void put_epoch_times(struct pr_jb *jb, const struct pr_dlio_epoch *x)
-{
-    open_epoch(jb, x);
-    put_time(jb, "start", first_of(x)->start_wall_ns);
-    if (x->train)
-        put_span(jb, "block1", x->train);
-    put_time(jb, "end", last_of(x)->end_wall_ns);
-    put_duration(jb, first_of(x));
-    if (x->eval)
-        put_span(jb, "eval", x->eval);
-    pr_jb_end(jb);
-}
-
-static void per_epoch(const struct pr_emulate_stats *s, struct pr_buf *out)
-{
-    const struct pr_phase *cursor = s->first;
-    struct pr_dlio_epoch x;
-    struct pr_jb jb;
-
-    pr_jb_init(&jb, out, 4);
-    pr_jb_obj(&jb, NULL);
-    while (pr_dlio_next(&cursor, &x))
-        put_epoch_times(&jb, &x);
-    pr_jb_end(&jb);
-    pr_buf_char(out, '\n');
-}
-
 /* ---- {r}_output.json */
 
 enum list { LOAD, PROC, COMPUTE };
@@ -146,14 +73,14 @@ static double tidy(double s)
 }
 
 static void put_list(struct page *g, const char *key, const struct pr_phase *p,
-                     uint64_t r, enum list which)
+                     const struct pr_block *b, uint64_t r, enum list which)
 {
-    uint64_t n = listed(p, r);
+    uint64_t n = p->lists.room ? listed(p, r) : 0;
+    /* Of an evaluation all; an accelerator may have fewer than the first. */
+    uint64_t from = b ? b->first : 0, to = b ? b->first + b->steps : n;
 
-    if (!p->lists.room)
-        n = 0;
     pr_jb_arr(&g->jb, key);
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = from; i < n && i < to; i++) {
         size_t at = (size_t)(r * p->lists.room + i);
         double load = which == COMPUTE ? 0 : (double)p->lists.wait[at];
         double compute = which == LOAD ? 0 : (double)p->lists.compute[at];
@@ -168,48 +95,95 @@ static void put_lists(struct page *g, const char *key,
                       const struct pr_dlio_epoch *x, uint64_t r,
                       enum list which)
 {
+    struct pr_block b = {0};
+    char name[32];
+
     pr_jb_obj(&g->jb, key);
-    if (x->train)
-        put_list(g, "block1", x->train, r, which);
+    while (x->train && pr_phase_next_block(x->train, &b))
+        put_list(g, pr_dlio_block_name(&b, name), x->train, &b, r, which);
     if (x->eval)
-        put_list(g, "eval", x->eval, r, which);
+        put_list(g, "eval", x->eval, NULL, r, which);
+    pr_jb_end(&g->jb);
+}
+
+/* DLIO's figures of a block of an accelerator; of the last one they follow
+ * from those of all. */
+static double block_figure(const struct pr_phase *p, const struct pr_block *b,
+                           uint64_t r, bool au)
+{
+    const struct pr_accel_stats *a = &p->accel[r];
+    double all = au ? pr_dlio_au(p, r) : pr_dlio_throughput(p, r, 1);
+    double before = au ? a->blocks_au : a->blocks_rate;
+    const float *of = au ? b->rank_au : b->rank_rate;
+
+    if (of)
+        return (double)of[r];
+    if (!a->blocks_steps)
+        return all;
+    if (a->steps == a->blocks_steps)
+        return 0;
+    return fmax(0, (all * (double)a->steps - before) /
+                       (double)(a->steps - a->blocks_steps));
+}
+
+static void put_figure(struct page *g, const struct pr_emulate *e,
+                       const struct pr_dlio_epoch *x, uint64_t r, bool au)
+{
+    struct pr_block b = {0};
+    char name[32];
+
+    pr_jb_obj(&g->jb, au ? "au" : "throughput");
+    while (x->train && pr_phase_next_block(x->train, &b))
+        if (b.rank_au || !b.next) /* of the others nothing was kept */
+            pr_jb_float(&g->jb, pr_dlio_block_name(&b, name),
+                        block_figure(x->train, &b, r, au) *
+                            (au ? 1 : (double)pr_dlio_batch(e, false)));
+    if (x->eval)
+        pr_jb_float(
+            &g->jb, "eval",
+            au ? pr_dlio_au(x->eval, r)
+               : pr_dlio_throughput(x->eval, r, pr_dlio_batch(e, true)));
     pr_jb_end(&g->jb);
 }
 
 static void put_figures(struct page *g, const struct pr_emulate *e,
                         const struct pr_dlio_epoch *x, uint64_t r)
 {
-    pr_jb_obj(&g->jb, "throughput");
-    if (x->train)
-        pr_jb_float(&g->jb, "block1",
-                    pr_dlio_throughput(x->train, r, pr_dlio_batch(e, false)));
-    if (x->eval)
-        pr_jb_float(&g->jb, "eval",
-                    pr_dlio_throughput(x->eval, r, pr_dlio_batch(e, true)));
-    pr_jb_end(&g->jb);
-    pr_jb_obj(&g->jb, "au");
-    if (x->train)
-        pr_jb_float(&g->jb, "block1", pr_dlio_au(x->train, r));
-    if (x->eval)
-        pr_jb_float(&g->jb, "eval", pr_dlio_au(x->eval, r));
-    pr_jb_end(&g->jb);
+    put_figure(g, e, x, r, false);
+    put_figure(g, e, x, r, true);
 }
 
 static void put_epoch(struct page *g, const struct pr_emulate *e,
                       const struct pr_dlio_host *h,
                       const struct pr_dlio_epoch *x, uint64_t r)
 {
-    const char *meminfo = first_of(x)->meminfo;
+    const char *meminfo = pr_dlio_first(x)->meminfo;
 
-    open_epoch(&g->jb, x);
+    pr_dlio_open_epoch(&g->jb, x);
     put_lists(g, "load", x, r, LOAD);
     put_lists(g, "proc", x, r, PROC);
     put_figures(g, e, x, r);
     put_lists(g, "compute", x, r, COMPUTE);
     pr_dlio_pairs(&g->jb, "host_meminfo", meminfo ? meminfo : h->meminfo);
-    put_time(&g->jb, "end", last_of(x)->end_wall_ns);
+    pr_dlio_put_time(&g->jb, "end", pr_dlio_last(x)->end_wall_ns);
     pr_jb_end(&g->jb);
     flush_if_full(g);
+}
+
+/* Checkpoints alone: DLIO has an epoch without steps. */
+static void put_empty_epoch(struct page *g, const struct pr_emulate_stats *s)
+{
+    static const char *const names[] = {"load", "proc", "throughput", "au",
+                                        "compute"};
+
+    pr_jb_obj(&g->jb, "1");
+    pr_dlio_put_time(&g->jb, "start", s->start_wall_ns);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        pr_jb_obj(&g->jb, names[i]);
+        pr_jb_end(&g->jb);
+    }
+    pr_dlio_put_time(&g->jb, "end", s->end_wall_ns);
+    pr_jb_end(&g->jb);
 }
 
 static void put_host(struct pr_jb *jb, const struct pr_emulate *e,
@@ -255,6 +229,8 @@ static void put_output(struct page *g, const struct pr_emulate *e,
     put_host(&g->jb, e, h);
     while (!g->rc && pr_dlio_next(&cursor, &x))
         put_epoch(g, e, h, &x, r);
+    if (!s->first && s->checkpoints.first)
+        put_empty_epoch(g, s);
     pr_jb_str(&g->jb, "hostname", h->name);
     put_missing(&g->jb, s, r);
     while (g->jb.depth)
@@ -300,7 +276,7 @@ static int write_ranks(const struct pr_emulate *e,
     char name[48];
     int rc = PR_OK;
 
-    per_epoch(s, &times); /* all accelerators begin and end together */
+    pr_dlio_times(s, &times); /* all accelerators begin and end together */
     for (uint64_t r = 0; !rc && r < e->accelerators && r < PR_DLIO_RANKS; r++) {
         rc = write_output(&g, e, s, h, folder, r);
         snprintf(name, sizeof name, "%" PRIu64 "_per_epoch_stats.json", r);

@@ -22,7 +22,21 @@ void pr_dlio_say_epoch(const struct pr_emulate *e, unsigned epoch,
                        uint64_t steps, struct pr_buf *out);
 void pr_dlio_say_phase(const struct pr_emulate *e, const struct pr_phase *p,
                        struct pr_buf *out);
+/* A block of steps ended with a checkpoint; the next one begins. */
+void pr_dlio_say_block(const struct pr_emulate *e, const struct pr_phase *p,
+                       const struct pr_block *b, struct pr_buf *out);
+void pr_dlio_say_next(uint64_t block, struct pr_buf *out);
 void pr_dlio_say_end(const struct pr_emulate *e,
                      const struct pr_emulate_stats *s, struct pr_buf *out);
+
+/* ---- of checkpoints */
+
+/* What is run, without steps: there is no training. */
+void pr_dlio_say_mode(const struct pr_emulate *e, struct pr_buf *out);
+void pr_dlio_say_sizes(const struct pr_emulate *e, struct pr_buf *out);
+void pr_dlio_say_alone(bool is_read, bool is_end, struct pr_buf *out);
+void pr_dlio_say_saving(bool is_read, const struct pr_ckpt_at *at,
+                        uint64_t steps, struct pr_buf *out);
+void pr_dlio_say_saved(const struct pr_ckpt_op *op, struct pr_buf *out);
 
 #endif

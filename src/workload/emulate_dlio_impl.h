@@ -27,6 +27,10 @@ int pr_dlio_may_cache(const struct pr_emulate *e, const struct pr_dlio_host *h);
 /* A point in time, local: 2026-06-17T10:00:00.123456. */
 const char *pr_dlio_time(char out[static 32], uint64_t wall_ns);
 
+/* "[OUTPUT] 2026-06-17T10:00:00.123456 ", and a time as a member. */
+void pr_dlio_stamp(struct pr_buf *out, uint64_t wall_ns);
+void pr_dlio_put_time(struct pr_jb *jb, const char *key, uint64_t wall_ns);
+
 /* Size of a sample that DLIO takes for its MB/s: what was configured. */
 double pr_dlio_record_bytes(const struct pr_emulate *e);
 
@@ -45,6 +49,26 @@ struct pr_dlio_epoch {
     const struct pr_phase *train, *eval;
 };
 
+static inline const struct pr_phase *
+pr_dlio_first(const struct pr_dlio_epoch *x)
+{
+    return x->train ? x->train : x->eval;
+}
+
+static inline const struct pr_phase *pr_dlio_last(const struct pr_dlio_epoch *x)
+{
+    return x->eval ? x->eval : x->train;
+}
+
+/* "block2". Returns out. */
+const char *pr_dlio_block_name(const struct pr_block *b, char out[static 32]);
+
+/* Begins the object of an epoch. */
+void pr_dlio_open_epoch(struct pr_jb *jb, const struct pr_dlio_epoch *x);
+
+/* The contents of R_per_epoch_stats.json. */
+void pr_dlio_times(const struct pr_emulate_stats *s, struct pr_buf *out);
+
 /* Takes the next epoch off a list of phases. False: it was the last one. */
 bool pr_dlio_next(const struct pr_phase **cursor, struct pr_dlio_epoch *ret);
 
@@ -52,5 +76,20 @@ bool pr_dlio_next(const struct pr_phase **cursor, struct pr_dlio_epoch *ret);
 void pr_dlio_summary(const struct pr_emulate *e,
                      const struct pr_emulate_stats *s,
                      const struct pr_dlio_host *h, struct pr_buf *out);
+
+/* ---- of checkpoints */
+
+/* Of the ranks run here, in 1024 ** 3 bytes. */
+double pr_dlio_checkpoint_gb(const struct pr_emulate *e);
+void pr_dlio_say_checkpoints(const struct pr_emulate_stats *s,
+                             struct pr_buf *out);
+/* Members of the summary's metric. */
+void pr_dlio_put_checkpoints(const struct pr_emulate *e,
+                             const struct pr_emulate_stats *s,
+                             struct pr_jb *jb);
+/* Those of an epoch, or behind one block of it, taken off a list: save_ckpt1,
+ * …; block 0: all. */
+void pr_dlio_put_ops(const struct pr_ckpt_op **cursor, uint64_t epoch,
+                     uint64_t block, struct pr_jb *jb);
 
 #endif

@@ -7,10 +7,8 @@
 #include "workload/emulate_dlio_impl.h"
 
 #include <inttypes.h>
-#include <math.h>
 
-/* "[OUTPUT] 2026-06-17T10:00:00.123456 " */
-static void stamp(struct pr_buf *out, uint64_t wall_ns)
+void pr_dlio_stamp(struct pr_buf *out, uint64_t wall_ns)
 {
     char text[32];
 
@@ -19,10 +17,10 @@ static void stamp(struct pr_buf *out, uint64_t wall_ns)
 
 static void stamp_now(struct pr_buf *out)
 {
-    stamp(out, pr_wall_clock_ns());
+    pr_dlio_stamp(out, pr_wall_clock_ns());
 }
 
-static void say_mode(const struct pr_emulate *e, struct pr_buf *out)
+void pr_dlio_say_mode(const struct pr_emulate *e, struct pr_buf *out)
 {
     const struct {
         bool on;
@@ -31,6 +29,7 @@ static void say_mode(const struct pr_emulate *e, struct pr_buf *out)
         {e->workflow.generate_data, "Generating data"},
         {e->workflow.train, "Training"},
         {e->workflow.evaluation, "Evaluation"},
+        {e->workflow.checkpoint, "Checkpointing"},
     };
     const char *gap = "";
 
@@ -99,7 +98,7 @@ static void say_eval_steps(const struct pr_emulate *e, struct pr_buf *out)
 void pr_dlio_say_start(const struct pr_emulate *e, uint64_t steps,
                        struct pr_buf *out)
 {
-    say_mode(e, out);
+    pr_dlio_say_mode(e, out);
     say_caching(e, out);
     stamp_now(out);
     pr_buf_printf(out,
@@ -126,68 +125,68 @@ void pr_dlio_say_epoch(const struct pr_emulate *e, unsigned epoch,
     else
         pr_buf_printf(out, "Starting epoch %u: %" PRIu64 " steps expected\n",
                       epoch, steps);
-    stamp_now(out);
-    pr_buf_str(out, "Starting block 1\n");
+    pr_dlio_say_next(1, out);
 }
 
-/* Mean and deviation of computing as measured, in the window. */
-static void compute_times(const struct pr_accel_stats *a, double *ret_mean,
-                          double *ret_stdev)
+void pr_dlio_say_next(uint64_t block, struct pr_buf *out)
 {
-    double n = (double)a->window_steps, mean, square;
-
-    *ret_mean = *ret_stdev = 0;
-    if (!a->window_steps)
-        return;
-    mean = (double)a->window_compute_ns / 1e9 / n;
-    square = a->compute_square / n - mean * mean;
-    *ret_mean = mean;
-    *ret_stdev = square > 0 ? sqrt(square) : 0;
+    stamp_now(out);
+    pr_buf_printf(out, "Starting block %" PRIu64 "\n", block);
 }
 
-static void say_training(const struct pr_emulate *e, const struct pr_phase *p,
-                         struct pr_buf *out)
+void pr_dlio_say_block(const struct pr_emulate *e, const struct pr_phase *p,
+                       const struct pr_block *b, struct pr_buf *out)
 {
-    uint64_t steps = p->accel[0].steps;
-    double mean, stdev, s = pr_phase_seconds(p);
-
-    compute_times(&p->accel[0], &mean, &stdev);
-    stamp(out, p->end_wall_ns);
+    pr_dlio_stamp(out, b->end_wall_ns);
     pr_buf_printf(out,
-                  "Ending block 1 - %" PRIu64 " steps completed in %.2f s\n",
-                  steps, s);
+                  "Ending block %" PRIu64 " - %" PRIu64
+                  " steps completed in %.2f s\n",
+                  b->number, b->steps, (double)(b->end_ns - b->start_ns) / 1e9);
     stamp_now(out);
     pr_buf_printf(out,
-                  "Epoch %u - Block 1 [Training] Accelerator Utilization "
-                  "[AU] (%%): %.4f\n",
-                  p->epoch, pr_dlio_au(p, 0));
+                  "Epoch %u - Block %" PRIu64
+                  " [Training] Accelerator Utilization [AU] (%%): %.4f\n",
+                  p->epoch, b->number, b->au);
     stamp_now(out);
     pr_buf_printf(out,
-                  "Epoch %u - Block 1 [Training] Throughput "
-                  "(samples/second): %.4f\n",
-                  p->epoch,
-                  pr_dlio_throughput(p, 0, pr_dlio_batch(e, false)) *
+                  "Epoch %u - Block %" PRIu64
+                  " [Training] Throughput (samples/second): %.4f\n",
+                  p->epoch, b->number,
+                  b->rate * (double)pr_dlio_batch(e, false) *
                       (double)p->accelerators);
     stamp_now(out);
     pr_buf_printf(out,
-                  "Epoch %u - Block 1 [Training] Computation time per step "
-                  "(second): %.4f+/-%.4f (set value: ",
-                  p->epoch, mean, stdev);
+                  "Epoch %u - Block %" PRIu64
+                  " [Training] Computation time per step (second): "
+                  "%.4f+/-%.4f (set value: ",
+                  p->epoch, b->number, b->compute, b->compute_dev);
     pr_duration_text(&e->compute, out);
     pr_buf_str(out, ")\n");
+}
+
+/* Blocks before the last one were told of when they ended. */
+static void say_training(const struct pr_emulate *e, const struct pr_phase *p,
+                         struct pr_buf *out)
+{
+    uint64_t ended = p->last_block ? p->last_block->number : 0;
+    struct pr_block b = {0};
+
+    while (pr_phase_next_block(p, &b))
+        if (b.number > ended)
+            pr_dlio_say_block(e, p, &b, out);
     stamp_now(out);
-    pr_buf_printf(out,
-                  "Ending epoch %u - %" PRIu64 " steps completed in %.2f s\n",
-                  p->epoch, steps, s);
+    pr_buf_printf(
+        out, "Ending epoch %u - %" PRIu64 " steps completed in %.2f s\n",
+        p->epoch, p->accel[0].steps, (double)(p->end_ns - p->start_ns) / 1e9);
 }
 
 static void say_evaluation(const struct pr_emulate *e, const struct pr_phase *p,
                            struct pr_buf *out)
 {
-    stamp(out, p->start_wall_ns);
+    pr_dlio_stamp(out, p->start_wall_ns);
     pr_buf_printf(out, "Starting eval - %" PRIu64 " steps expected\n",
                   p->steps_planned);
-    stamp(out, p->end_wall_ns);
+    pr_dlio_stamp(out, p->end_wall_ns);
     pr_buf_printf(out, "Ending eval - %" PRIu64 " steps completed in %.2f s\n",
                   p->accel[0].steps, pr_phase_seconds(p));
     stamp_now(out);
@@ -251,6 +250,7 @@ void pr_dlio_say_end(const struct pr_emulate *e,
                   e->accelerators);
     if (e->workflow.train)
         say_metric(e, s, false, out);
+    pr_dlio_say_checkpoints(s, out);
     if (e->workflow.evaluation)
         say_metric(e, s, true, out);
     pr_buf_str(out, line);

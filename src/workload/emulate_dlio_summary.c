@@ -79,13 +79,6 @@ static void put_host(struct pr_jb *jb, const struct pr_emulate *e,
     pr_jb_float(jb, "data_size_per_host_GB", pr_dlio_data_gb(e));
 }
 
-static void put_time(struct pr_jb *jb, const char *key, uint64_t wall_ns)
-{
-    char text[32];
-
-    pr_jb_str(jb, key, pr_dlio_time(text, wall_ns));
-}
-
 static uint64_t epochs_trained(const struct pr_emulate_stats *s)
 {
     uint64_t n = 0;
@@ -103,11 +96,13 @@ void pr_dlio_summary(const struct pr_emulate *e,
 
     pr_jb_init(&jb, out, 4);
     pr_jb_obj(&jb, NULL);
-    put_time(&jb, "start", s->start_wall_ns);
+    pr_dlio_put_time(&jb, "start", s->start_wall_ns);
     pr_jb_uint(&jb, "num_accelerators", e->accelerators);
     pr_jb_int(&jb, "num_hosts", 1);
     pr_jb_str(&jb, "hostname", h->name);
     pr_jb_obj(&jb, "metric");
+    if (e->workflow.checkpoint)
+        pr_dlio_put_checkpoints(e, s, &jb);
     if (e->workflow.train)
         put_metric(&jb, e, s, false);
     if (e->workflow.evaluation)
@@ -118,7 +113,7 @@ void pr_dlio_summary(const struct pr_emulate *e,
     pr_jb_int(&jb, "num_samples_per_file", e->set.opts.num_samples_per_file);
     put_host(&jb, e, h);
     pr_jb_uint(&jb, "epochs", epochs_trained(s));
-    put_time(&jb, "end", s->end_wall_ns);
+    pr_dlio_put_time(&jb, "end", s->end_wall_ns);
     pr_emulate_object(e, s, &jb, "prony");
     pr_jb_end(&jb);
     pr_buf_char(out, '\n');

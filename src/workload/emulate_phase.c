@@ -9,6 +9,7 @@ enum { TICK_NS = 100000000 };
 struct accel {
     uint64_t step, steps; /* done, to do */
     uint64_t asked, ready, end;
+    uint64_t paused; /* for checkpoints, until it had made its last step */
     struct pr_rng rng;
 };
 
@@ -29,6 +30,8 @@ struct run {
     uint64_t *arrived; /* accelerators at the barrier */
     uint64_t arrived_count, arrived_last;
     uint64_t live; /* accelerators with steps left */
+    uint64_t gate; /* steps after which all wait for a checkpoint */
+    bool is_shut;  /* they do */
     uint64_t next_tick;
     /* For the board: since the first accelerator's last step. */
     uint64_t board_wait, board_compute, board_samples, board_since;
@@ -108,6 +111,7 @@ static void count_step(struct run *r, uint64_t a, uint64_t woke)
     const struct pr_drive *d = r->d;
     const struct accel *x = &r->accel[a];
     uint64_t end = (uint64_t)d->e->window.exclude_end_steps;
+    uint64_t in_block = x->step - d->phase->accel[a].blocks_steps;
     struct pr_step s = {
         .accelerator = a,
         .step = x->step,
@@ -120,8 +124,8 @@ static void count_step(struct run *r, uint64_t a, uint64_t woke)
     };
 
     pr_stats_step(d->phase, &s,
-                  x->step >= (uint64_t)d->e->window.exclude_start_steps &&
-                      x->step + end < x->steps);
+                  in_block >= (uint64_t)d->e->window.exclude_start_steps &&
+                      in_block + end < x->steps);
     if (d->lane)
         tell_trace(r, &s);
     if (d->board && !d->phase->evaluation)
@@ -163,14 +167,46 @@ static void next_step(struct run *r, uint64_t a, uint64_t at)
     r->ask[r->ask_count++] = a;
 }
 
-/* All that have steps left are there: they go on together. */
+/* All that have steps left are there: they go on together, or wait for a
+ * checkpoint. */
 static void open_barrier(struct run *r)
 {
     if (r->arrived_count < r->live)
         return;
+    if (r->accel[r->arrived[0]].step == r->gate) {
+        r->is_shut = true;
+        return;
+    }
     for (uint64_t i = 0; i < r->arrived_count; i++)
         next_step(r, r->arrived[i], r->arrived_last);
     r->arrived_count = r->arrived_last = 0;
+}
+
+/* The checkpoint, and on with it. Its time is nobody's: not of computing, not
+ * of waiting. */
+static int save(struct run *r, struct pr_err *err)
+{
+    struct pr_phase *p = r->d->phase;
+    uint64_t end = r->arrived_last, now;
+    int rc;
+
+    if (!pr_stats_pause(p, r->d->e->job->arena, end))
+        return pr_fail_nomem(err);
+    rc = r->d->save(r->d->save_ctx, p, r->gate, err);
+    now = pr_clock_ns();
+    pr_stats_go_on(p, now);
+    for (uint64_t i = 0; i < r->arrived_count; i++) {
+        struct accel *x = &r->accel[r->arrived[i]];
+
+        p->accel[r->arrived[i]].barrier_ns += end - x->end;
+        x->end = now;
+        next_step(r, r->arrived[i], now);
+    }
+    r->arrived_count = r->arrived_last = 0;
+    r->gate += r->d->save_every;
+    r->board_since = now;
+    r->is_shut = false;
+    return rc;
 }
 
 static void end_step(struct run *r, uint64_t a, uint64_t now)
@@ -181,13 +217,14 @@ static void end_step(struct run *r, uint64_t a, uint64_t now)
     if (r->arrived_last < x->end)
         r->arrived_last = x->end;
     if (++x->step == x->steps) {
+        x->paused = r->d->phase->pause_ns;
         r->live--;
-    } else if (r->barrier) {
+    } else if (r->barrier || x->step == r->gate) {
         r->arrived[r->arrived_count++] = a;
     } else {
         next_step(r, a, x->end);
     }
-    if (r->barrier && r->live)
+    if (r->arrived_count && r->live)
         open_barrier(r);
 }
 
@@ -260,7 +297,8 @@ static void finish(struct run *r)
             p->end_ns = r->accel[a].end;
     /* After the last step, too, all wait for the slowest. */
     for (uint64_t a = 0; r->barrier && a < r->d->e->accelerators; a++)
-        p->accel[a].barrier_ns += p->end_ns - r->accel[a].end;
+        p->accel[a].barrier_ns +=
+            p->end_ns - r->accel[a].end - (p->pause_ns - r->accel[a].paused);
     p->end_wall_ns = p->start_wall_ns + (p->end_ns - p->start_ns);
 }
 
@@ -275,7 +313,9 @@ static int loop(struct run *r, struct pr_err *err)
         rc = ask_all(r, err);
         now = end_due(r);
         tick(r, now);
-        if (!rc && r->live)
+        if (!rc && r->is_shut)
+            rc = save(r, err);
+        else if (!rc && r->live)
             rc = wait_for_something(r, now, err);
     }
     finish(r);
@@ -290,6 +330,7 @@ int pr_phase_run(const struct pr_drive *d, struct pr_err *err)
         .d = d,
         .time = eval ? &d->e->eval : &d->e->compute,
         .barrier = !eval && d->e->train.barrier,
+        .gate = d->save_every ? d->save_every : UINT64_MAX,
         .accel = pr_alloc(n * sizeof *r.accel),
         .heap = pr_alloc(n * sizeof *r.heap),
         .ask = pr_alloc(n * sizeof *r.ask),

@@ -16,6 +16,10 @@
 typedef void pr_phase_tick(void *ctx, const struct pr_phase *p, uint64_t steps,
                            uint64_t now_ns);
 
+/* All accelerators have made this many steps and wait: write a checkpoint. */
+typedef int pr_phase_save(void *ctx, struct pr_phase *p, uint64_t step,
+                          struct pr_err *err);
+
 struct pr_drive {
     const struct pr_emulate *e;
     struct pr_feed *feed;
@@ -26,9 +30,13 @@ struct pr_drive {
     uint64_t steps_before;      /* for the board: those of earlier epochs */
     pr_phase_tick *tick;
     void *tick_ctx;
+    uint64_t save_every; /* steps; 0: no checkpoints in the phase */
+    pr_phase_save *save;
+    void *save_ctx;
 };
 
-/* Runs one epoch's training or evaluation, and fills the phase. */
+/* Runs one epoch's training or evaluation, and fills the phase. A checkpoint
+ * that is due with the last step is left to the caller. */
 int pr_phase_run(const struct pr_drive *d, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -6,65 +6,11 @@
 #include "workload/emulate_result.h"
 
 #include "workload/emulate_dlio_impl.h"
+#include "workload/emulate_result_impl.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Where a measure goes: a line of its own, or a member of an object. */
-struct sink {
-    struct pr_buf *lines; /* NULL: into the object */
-    struct pr_jb jb;      /* of the line */
-    struct pr_jb *at;
-};
-
-static const char *begin(struct sink *k, const char *name)
-{
-    if (!k->lines)
-        return name;
-    pr_buf_printf(k->lines, "__results.%s__= ", name);
-    pr_jb_init(&k->jb, k->lines, 0);
-    return NULL;
-}
-
-static void end(struct sink *k)
-{
-    if (k->lines)
-        pr_buf_char(k->lines, '\n');
-}
-
-static void put_float(struct sink *k, const char *name, double f)
-{
-    if (!isfinite(f))
-        return;
-    pr_jb_float(k->at, begin(k, name), f);
-    end(k);
-}
-
-static void put_uint(struct sink *k, const char *name, uint64_t u)
-{
-    pr_jb_uint(k->at, begin(k, name), u);
-    end(k);
-}
-
-static void put_bool(struct sink *k, const char *name, bool b)
-{
-    pr_jb_bool(k->at, begin(k, name), b);
-    end(k);
-}
-
-static void put_str(struct sink *k, const char *name, const char *s)
-{
-    if (!s)
-        return;
-    pr_jb_str(k->at, begin(k, name), s);
-    end(k);
-}
-
-static double per(double a, double b)
-{
-    return b > 0 ? a / b : 0;
-}
 
 static bool as_dlio(const struct pr_emulate *e)
 {
@@ -87,7 +33,7 @@ double pr_emulate_utilisation(const struct pr_emulate *e,
 
 /* ---- of the whole */
 
-static void put_percentiles(struct sink *k, const char *name,
+static void put_percentiles(struct pr_sink *k, const char *name,
                             const struct pr_histogram *h)
 {
     static const struct {
@@ -100,19 +46,19 @@ static void put_percentiles(struct sink *k, const char *name,
         return;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         snprintf(full, sizeof full, "%s_%s", name, rows[i].name);
-        put_float(k, full, (double)pr_histogram_at(h, rows[i].p) / 1e6);
+        pr_sink_float(k, full, (double)pr_histogram_at(h, rows[i].p) / 1e6);
     }
     snprintf(full, sizeof full, "%s_max", name);
-    put_float(k, full, (double)h->max / 1e6);
+    pr_sink_float(k, full, (double)h->max / 1e6);
 }
 
-static void put_utilisation_by_epoch(struct sink *k,
+static void put_utilisation_by_epoch(struct pr_sink *k,
                                      const struct pr_emulate_stats *s,
                                      bool dlio)
 {
     size_t n = 0;
 
-    pr_jb_arr(k->at, begin(k, "utilisation_by_epoch"));
+    pr_jb_arr(k->at, pr_sink_begin(k, "utilisation_by_epoch"));
     for (const struct pr_phase *p = s->first; p && n < PR_EPOCHS_LISTED;
          p = p->next)
         if (!p->evaluation) {
@@ -122,57 +68,57 @@ static void put_utilisation_by_epoch(struct sink *k,
             n++;
         }
     pr_jb_end(k->at);
-    end(k);
+    pr_sink_end(k);
 }
 
 /* Utilisation and samples a second, ours or DLIO's. */
-static void put_main(struct sink *k, const struct pr_emulate *e,
+static void put_main(struct pr_sink *k, const struct pr_emulate *e,
                      const struct pr_emulate_stats *s,
                      const struct pr_totals *t)
 {
     double utilisation = pr_totals_utilisation(t);
-    double rate = per((double)t->samples, t->seconds);
+    double rate = pr_per((double)t->samples, t->seconds);
     bool dlio = k->lines && as_dlio(e);
     struct pr_dlio_figures f;
 
     if (dlio) {
-        put_float(k, "prony.utilisation", utilisation);
-        put_float(k, "prony.samples_per_second", rate);
+        pr_sink_float(k, "prony.utilisation", utilisation);
+        pr_sink_float(k, "prony.samples_per_second", rate);
         pr_dlio_figures(s, false, pr_dlio_batch(e, false), &f);
         utilisation = f.au / 100;
         rate = f.throughput;
     }
-    put_float(k, "utilisation", utilisation);
+    pr_sink_float(k, "utilisation", utilisation);
     put_utilisation_by_epoch(k, s, dlio);
-    put_float(k, "samples_per_second", rate);
+    pr_sink_float(k, "samples_per_second", rate);
 }
 
-static void put_amounts(struct sink *k, const struct pr_emulate *e,
+static void put_amounts(struct pr_sink *k, const struct pr_emulate *e,
                         const struct pr_emulate_stats *s,
                         const struct pr_totals *t)
 {
-    put_uint(k, "accelerators", e->accelerators);
-    put_uint(k, "epochs", t->phases);
-    put_uint(k, "steps", t->steps);
-    put_uint(k, "samples", t->samples);
-    put_uint(k, "skipped_samples", t->failed);
-    put_float(k, "seconds", t->seconds);
-    put_uint(k, "bytes_read", t->storage_bytes);
-    put_uint(k, "bytes_delivered", t->bytes);
+    pr_sink_uint(k, "accelerators", e->accelerators);
+    pr_sink_uint(k, "epochs", t->phases);
+    pr_sink_uint(k, "steps", t->steps);
+    pr_sink_uint(k, "samples", t->samples);
+    pr_sink_uint(k, "skipped_samples", t->failed);
+    pr_sink_float(k, "seconds", t->seconds);
+    pr_sink_uint(k, "bytes_read", t->storage_bytes);
+    pr_sink_uint(k, "bytes_delivered", t->bytes);
     if (t->device_bytes != UINT64_MAX)
-        put_uint(k, "device_bytes", t->device_bytes);
+        pr_sink_uint(k, "device_bytes", t->device_bytes);
     if (s->data_bytes)
-        put_uint(k, "data_set_bytes", s->data_bytes);
+        pr_sink_uint(k, "data_set_bytes", s->data_bytes);
     if (s->generated_bytes) {
-        put_uint(k, "generated_bytes", s->generated_bytes);
-        put_float(k, "generated_seconds", s->generated_s);
+        pr_sink_uint(k, "generated_bytes", s->generated_bytes);
+        pr_sink_float(k, "generated_seconds", s->generated_s);
     }
-    put_float(k, "storage_mb_per_second",
-              per((double)t->storage_bytes / 1e6, t->seconds));
+    pr_sink_float(k, "storage_mb_per_second",
+                  pr_per((double)t->storage_bytes / 1e6, t->seconds));
 }
 
 /* How long after training began the first and the last accelerator ended. */
-static void put_done(struct sink *k, const struct pr_emulate_stats *s)
+static void put_done(struct pr_sink *k, const struct pr_emulate_stats *s)
 {
     const struct pr_phase *first = NULL, *last = NULL;
     uint64_t low = UINT64_MAX, high = 0;
@@ -192,90 +138,116 @@ static void put_done(struct sink *k, const struct pr_emulate_stats *s)
     }
     if (!high || low < first->start_ns)
         return;
-    put_float(k, "first_done_s", (double)(low - first->start_ns) / 1e9);
-    put_float(k, "last_done_s", (double)(high - first->start_ns) / 1e9);
+    pr_sink_float(k, "first_done_s", (double)(low - first->start_ns) / 1e9);
+    pr_sink_float(k, "last_done_s", (double)(high - first->start_ns) / 1e9);
 }
 
-static void put_times(struct sink *k, const struct pr_emulate_stats *s,
+static void put_times(struct pr_sink *k, const struct pr_emulate_stats *s,
                       const struct pr_totals *t)
 {
-    put_float(k, "wait_share", per(t->wait_s, t->accelerator_s));
-    put_float(k, "barrier_share", per(t->barrier_s, t->accelerator_s));
+    pr_sink_float(k, "wait_share", pr_per(t->wait_s, t->accelerator_s));
+    pr_sink_float(k, "barrier_share", pr_per(t->barrier_s, t->accelerator_s));
     put_percentiles(k, "wait_ms", &t->wait);
     put_percentiles(k, "step_ms", &t->step);
-    put_float(k, "late_us_mean", per(t->late_s * 1e6, (double)t->steps));
-    put_float(k, "late_us_max", t->late_max_s * 1e6);
+    pr_sink_float(k, "late_us_mean", pr_per(t->late_s * 1e6, (double)t->steps));
+    pr_sink_float(k, "late_us_max", t->late_max_s * 1e6);
     put_done(k, s);
 }
 
-static void put_reading(struct sink *k, const struct pr_emulate *e,
+static void put_reading(struct pr_sink *k, const struct pr_emulate *e,
                         const struct pr_emulate_stats *s,
                         const struct pr_totals *t)
 {
     bool known = t->storage_share >= 0 && t->storage_bytes;
 
-    put_float(k, "storage_share", known ? t->storage_share : NAN);
+    pr_sink_float(k, "storage_share", known ? t->storage_share : NAN);
     if (e->reader.decode)
-        put_float(k, "decode_share", known ? 1 - t->storage_share : NAN);
-    put_float(k, "cached_share", t->cached >= 0 ? t->cached : NAN);
-    put_bool(k, "decode", e->reader.decode);
-    put_bool(k, "checksum", e->reader.checksum);
-    put_str(k, "engine", s->engine ? s->engine : e->storage.engine);
+        pr_sink_float(k, "decode_share", known ? 1 - t->storage_share : NAN);
+    pr_sink_float(k, "cached_share", t->cached >= 0 ? t->cached : NAN);
+    pr_sink_bool(k, "decode", e->reader.decode);
+    pr_sink_bool(k, "checksum", e->reader.checksum);
+    pr_sink_str(k, "engine", s->engine ? s->engine : e->storage.engine);
     if (s->threads)
-        put_uint(k, "threads", s->threads);
+        pr_sink_uint(k, "threads", s->threads);
 }
 
-static void put_evaluation(struct sink *k, const struct pr_emulate_stats *s)
+/* What the client had left. */
+static void put_limits(struct pr_sink *k, const struct pr_limits *l)
+{
+    const char *kind = pr_limits_storage_kind(l);
+
+    pr_sink_float(k, "cpu_share", pr_limits_cpu_share(l));
+    pr_sink_float(k, "processors", pr_limits_processors(l));
+    pr_sink_float(k, "memory_share", pr_limits_memory_share(l));
+    pr_sink_float(k, "device_busy_share", pr_limits_device_busy_share(l));
+    pr_sink_float(k, "device_mb_per_second", pr_limits_device_mb_per_second(l));
+    pr_sink_float(k, "network_mb_per_second",
+                  pr_limits_network_mb_per_second(l));
+    pr_sink_float(k, "network_share", pr_limits_network_share(l));
+    pr_sink_str(k, "storage_kind", kind && *kind ? kind : NULL);
+}
+
+static void put_evaluation(struct pr_sink *k, const struct pr_emulate_stats *s)
 {
     struct pr_totals t;
 
     pr_stats_total(s, true, &t);
     if (!t.phases)
         return;
-    put_float(k, "eval_utilisation", pr_totals_utilisation(&t));
-    put_float(k, "eval_samples_per_second", per((double)t.samples, t.seconds));
-    put_float(k, "eval_storage_mb_per_second",
-              per((double)t.storage_bytes / 1e6, t.seconds));
-    put_uint(k, "eval_samples", t.samples);
-    put_uint(k, "eval_bytes_read", t.storage_bytes);
-    put_float(k, "eval_seconds", t.seconds);
+    pr_sink_float(k, "eval_utilisation", pr_totals_utilisation(&t));
+    pr_sink_float(k, "eval_samples_per_second",
+                  pr_per((double)t.samples, t.seconds));
+    pr_sink_float(k, "eval_storage_mb_per_second",
+                  pr_per((double)t.storage_bytes / 1e6, t.seconds));
+    pr_sink_uint(k, "eval_samples", t.samples);
+    pr_sink_uint(k, "eval_bytes_read", t.storage_bytes);
+    pr_sink_float(k, "eval_seconds", t.seconds);
     put_percentiles(k, "eval_wait_ms", &t.wait);
 }
 
 /* ---- all of it */
 
-static void put_all(struct sink *k, const struct pr_emulate *e,
+static void put_all(struct pr_sink *k, const struct pr_emulate *e,
                     const struct pr_emulate_stats *s, const struct pr_totals *t)
 {
     PR_AUTO_BUF struct pr_buf verdict = PR_BUF_INIT(1 << 16);
 
-    pr_emulate_verdict(e, s, &verdict);
-    put_str(k, "verdict", pr_buf_ok(&verdict) ? verdict.data : NULL);
+    if (!pr_emulate_only_saves(e))
+        pr_emulate_verdict(e, s, &verdict);
+    pr_verdict_checkpoints(e, s, &verdict);
+    pr_sink_str(k, "verdict", pr_buf_ok(&verdict) ? verdict.data : NULL);
+    if (pr_emulate_only_saves(e)) {
+        pr_result_checkpoints(k, e, s);
+        return;
+    }
     put_main(k, e, s, t);
     put_amounts(k, e, s, t);
     put_times(k, s, t);
     put_reading(k, e, s, t);
+    put_limits(k, &s->limits);
     put_evaluation(k, s);
-    pr_emulate_accelerators(s, k->at, begin(k, "by_accelerator"));
-    end(k);
-    pr_emulate_epochs(s, k->at, begin(k, "by_epoch"));
-    end(k);
+    pr_result_checkpoints(k, e, s);
+    pr_emulate_accelerators(s, k->at, pr_sink_begin(k, "by_accelerator"));
+    pr_sink_end(k);
+    pr_emulate_epochs(s, k->at, pr_sink_begin(k, "by_epoch"));
+    pr_sink_end(k);
 }
 
 void pr_emulate_object(const struct pr_emulate *e,
                        const struct pr_emulate_stats *s, struct pr_jb *jb,
                        const char *key)
 {
-    struct sink k = {.at = jb};
+    struct pr_sink k;
     struct pr_totals t;
 
+    pr_sink_object(&k, jb);
     pr_stats_total(s, false, &t);
     pr_jb_obj(jb, key);
     put_all(&k, e, s, &t);
     pr_jb_end(jb);
 }
 
-static void put_dlio(struct sink *k, const struct pr_emulate *e,
+static void put_dlio(struct pr_sink *k, const struct pr_emulate *e,
                      const struct pr_emulate_stats *s, bool evaluation)
 {
     double mb = pr_dlio_record_bytes(e) / 1024 / 1024;
@@ -287,42 +259,59 @@ static void put_dlio(struct sink *k, const struct pr_emulate *e,
 #define PUT(put, what, value)                              \
     snprintf(name, sizeof name, "dlio.%s_%s", kind, what); \
     put(k, name, value)
-    PUT(put_float, "au_mean_percentage", f.au);
-    PUT(put_float, "au_stdev_percentage", f.au_stdev);
-    PUT(put_str, "au_meet_expectation", pr_dlio_meets(e, f.au));
-    PUT(put_float, "throughput_mean_samples_per_second", f.throughput);
-    PUT(put_float, "throughput_stdev_samples_per_second", f.throughput_stdev);
-    PUT(put_float, "io_mean_MB_per_second", f.throughput * mb);
-    PUT(put_float, "io_stdev_MB_per_second", f.throughput_stdev * mb);
+    PUT(pr_sink_float, "au_mean_percentage", f.au);
+    PUT(pr_sink_float, "au_stdev_percentage", f.au_stdev);
+    PUT(pr_sink_str, "au_meet_expectation", pr_dlio_meets(e, f.au));
+    PUT(pr_sink_float, "throughput_mean_samples_per_second", f.throughput);
+    PUT(pr_sink_float, "throughput_stdev_samples_per_second",
+        f.throughput_stdev);
+    PUT(pr_sink_float, "io_mean_MB_per_second", f.throughput * mb);
+    PUT(pr_sink_float, "io_stdev_MB_per_second", f.throughput_stdev * mb);
 #undef PUT
 }
 
 /* The figures that a table of several runs shows. */
-static void put_names(const struct pr_emulate *e, struct pr_buf *out)
+static void put_names(const struct pr_emulate *e,
+                      const struct pr_emulate_stats *s, struct pr_buf *out)
 {
+    bool writes = s->checkpoints.total[0].count,
+         reads = s->checkpoints.total[1].count;
     bool computes = pr_duration_mean(&e->compute) > 0;
 
+    if (pr_emulate_only_saves(e)) {
+        pr_buf_printf(out, "__results.prony.main__= [%s%s%s]\n",
+                      writes ? "\"checkpoint_write_s\", "
+                               "\"checkpoint_write_gb_per_second\""
+                             : "",
+                      writes && reads ? ", " : "",
+                      reads ? "\"checkpoint_read_s\", "
+                              "\"checkpoint_read_gb_per_second\""
+                            : "");
+        return;
+    }
     pr_buf_printf(out,
                   "__results.prony.main__= [%s\"samples_per_second\", "
-                  "\"storage_mb_per_second\"%s]\n",
+                  "\"storage_mb_per_second\"%s%s]\n",
                   computes ? "\"utilisation\", " : "",
-                  computes ? ", \"wait_ms_p99\"" : "");
+                  computes ? ", \"wait_ms_p99\"" : "",
+                  writes ? ", \"checkpoint_share\"" : "");
 }
 
 void pr_emulate_results(const struct pr_emulate *e,
                         const struct pr_emulate_stats *s, struct pr_buf *out)
 {
-    struct sink k = {.lines = out};
+    struct pr_sink k;
     struct pr_totals t;
 
-    k.at = &k.jb;
+    pr_sink_lines(&k, out);
     pr_stats_total(s, false, &t);
-    put_names(e, out);
+    put_names(e, s, out);
     put_all(&k, e, s, &t);
     if (t.step.count) /* as DLBS has it: a step, in milliseconds */
-        put_float(&k, "time", pr_histogram_mean(&t.step) / 1e6);
+        pr_sink_float(&k, "time", pr_histogram_mean(&t.step) / 1e6);
     if (e->workflow.train)
         put_dlio(&k, e, s, false);
     if (e->workflow.evaluation)
         put_dlio(&k, e, s, true);
+    pr_result_checkpoints_dlio(&k, s);
 }

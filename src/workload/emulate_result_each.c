@@ -1,14 +1,9 @@
 /* The measures of an emulated training for each accelerator and each epoch. */
-#include "workload/emulate_result.h"
+#include "workload/emulate_result_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-
-static double per(double a, double b)
-{
-    return b > 0 ? a / b : 0;
-}
 
 /* ---- of each accelerator */
 
@@ -33,7 +28,7 @@ static double utilisation_of(const struct pr_emulate_stats *s, uint64_t i)
             compute += (double)p->accel[i].compute_ns / 1e9;
             all += pr_phase_seconds(p);
         }
-    return per(compute, all);
+    return pr_per(compute, all);
 }
 
 static void put_spread(struct pr_jb *jb, const struct pr_emulate_stats *s,
@@ -49,7 +44,7 @@ static void put_spread(struct pr_jb *jb, const struct pr_emulate_stats *s,
         sum += f;
     }
     pr_jb_float(jb, "min", low);
-    pr_jb_float(jb, "mean", per(sum, (double)count));
+    pr_jb_float(jb, "mean", pr_per(sum, (double)count));
     pr_jb_float(jb, "max", high);
 }
 
@@ -95,7 +90,7 @@ static void put_epoch(struct pr_jb *jb, const struct pr_phase *p)
     pr_jb_float(jb, "utilisation", pr_phase_utilisation(p));
     pr_jb_float(jb, "samples_per_second", pr_phase_samples_per_s(p));
     pr_jb_float(jb, "mb_per_second",
-                per((double)p->feed.storage_bytes / 1e6, s));
+                pr_per((double)p->feed.storage_bytes / 1e6, s));
     if (p->wait.count) {
         pr_jb_float(jb, "wait_ms_p50",
                     (double)pr_histogram_at(&p->wait, 0.5) / 1e6);

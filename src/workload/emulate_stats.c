@@ -9,7 +9,6 @@
 #include "base/file.h"
 
 #include <assert.h>
-#include <math.h>
 
 /* Steps of each accelerator that lists are kept of. */
 static uint64_t list_room(const struct pr_emulate_stats *s,
@@ -124,7 +123,9 @@ void pr_stats_step(struct pr_phase *p, const struct pr_step *s, bool window)
 
 double pr_phase_seconds(const struct pr_phase *p)
 {
-    return p->end_ns > p->start_ns ? seconds(p->end_ns - p->start_ns) : 0;
+    uint64_t start = p->start_ns + p->pause_ns;
+
+    return p->end_ns > start ? seconds(p->end_ns - start) : 0;
 }
 
 double pr_phase_utilisation(const struct pr_phase *p)
@@ -145,32 +146,4 @@ double pr_phase_samples_per_s(const struct pr_phase *p)
         samples += p->accel[i].samples;
     samples -= p->feed.failed < samples ? p->feed.failed : samples;
     return s > 0 ? (double)samples / s : 0;
-}
-
-/* The time that DLIO divides by: the phase without the steps left out. */
-static double window_seconds(const struct pr_phase *p, uint64_t accelerator)
-{
-    return pr_phase_seconds(p) - seconds(p->accel[accelerator].outside_ns);
-}
-
-double pr_dlio_au(const struct pr_phase *p, uint64_t accelerator)
-{
-    double compute = seconds(p->accel[accelerator].window_compute_ns);
-    double time = window_seconds(p, accelerator);
-
-    /* Rounding must not make more than all of it. */
-    return compute > 0 && time > 0 ? fmin(100, 100 * compute / time) : 0;
-}
-
-double pr_dlio_throughput(const struct pr_phase *p, uint64_t accelerator,
-                          uint64_t batch)
-{
-    uint64_t steps = p->accel[accelerator].steps;
-    /* DLIO takes two steps off, however many it left out; with one step its
-     * figure is negative, which says nothing. */
-    uint64_t counted = p->evaluation ? steps : steps > 2 ? steps - 2 : 0;
-    double time =
-        p->evaluation ? pr_phase_seconds(p) : window_seconds(p, accelerator);
-
-    return time > 0 ? (double)counted / time * (double)batch : 0;
 }

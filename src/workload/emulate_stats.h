@@ -8,6 +8,8 @@
 
 #include "base/histogram.h"
 #include "loader/feed.h"
+#include "workload/checkpoint_ops.h"
+#include "workload/limits.h"
 
 /* One step of one accelerator. */
 struct pr_step {
@@ -29,6 +31,10 @@ struct pr_accel_stats {
     uint64_t window_steps, window_compute_ns;
     uint64_t outside_ns;   /* wait + compute of the steps left out */
     double compute_square; /* in the window: sum of squares, in seconds */
+    /* The window is that of the block that runs; of the ones before there are
+     * DLIO's figures, each times its steps. */
+    uint64_t blocks_steps;
+    double blocks_au, blocks_rate;
 };
 
 /* Most steps of one accelerator in a phase, and most steps of all accelerators
@@ -39,6 +45,18 @@ enum { PR_LIST_STEPS = 100 * 1000, PR_LIST_ALL = 8 * 1000 * 1000 };
 struct pr_step_lists {
     float *wait, *compute; /* [accelerator * room + step] */
     uint64_t room;         /* steps of each that fit; 0: no lists are kept */
+};
+
+/* Steps between two checkpoints. */
+struct pr_block {
+    uint64_t number;       /* from 1 */
+    uint64_t first, steps; /* of the first accelerator */
+    uint64_t start_ns, end_ns, start_wall_ns, end_wall_ns;
+    double au, rate;             /* DLIO's, of the first accelerator: percent,
+                                    batches a second */
+    double compute, compute_dev; /* of a step of it: seconds, deviation */
+    float *rank_au, *rank_rate;  /* of every accelerator; NULL: too many */
+    struct pr_block *next;
 };
 
 struct pr_phase {
@@ -55,6 +73,10 @@ struct pr_phase {
     uint64_t device_bytes; /* really fetched from a device; UINT64_MAX: not
                               known */
     const char *meminfo;   /* /proc/meminfo as it began; NULL: not known */
+    struct pr_block *blocks, *last_block; /* that ended with a checkpoint */
+    uint64_t block_ns, block_wall_ns; /* start of the one that runs; 0: as the
+                                         phase */
+    uint64_t pause_ns;                /* of its time: for checkpoints */
     struct pr_phase *next;
 };
 
@@ -65,10 +87,14 @@ struct pr_emulate_stats {
     uint64_t start_ns, end_ns, start_wall_ns, end_wall_ns;
     uint64_t generated_bytes;
     double generated_s;
-    uint64_t data_bytes; /* of the whole set; 0: not known */
-    uint64_t listed;     /* steps that lists have room for, so far */
-    const char *engine;  /* that really read; NULL: storage.engine */
-    unsigned threads;    /* that read; 0: not known */
+    uint64_t data_bytes;     /* of the whole set; 0: not known */
+    uint64_t listed;         /* steps that lists have room for, so far */
+    const char *engine;      /* that really read; NULL: storage.engine */
+    unsigned threads;        /* that read; 0: not known */
+    struct pr_limits limits; /* of the client, while it trained */
+    struct pr_ckpt_ops checkpoints;
+    const char *checkpoint_engine;
+    unsigned checkpoint_threads;
 };
 
 /* Adds a phase with room for everything: cached and device_bytes say that they
@@ -83,13 +109,23 @@ void pr_stats_drop_last(struct pr_emulate_stats *s);
 /* Counts a step. window: whether DLIO's measures count it. */
 void pr_stats_step(struct pr_phase *p, const struct pr_step *s, bool window);
 
+/* A checkpoint is due: the block that runs ended at this time, its first
+ * accelerator having made all its steps so far. False: out of memory. */
+bool pr_stats_pause(struct pr_phase *p, struct pr_arena *a, uint64_t at_ns);
+/* And the next one begins. */
+void pr_stats_go_on(struct pr_phase *p, uint64_t at_ns);
+
+/* Goes through the blocks of a phase that has ended: *b is zero before the
+ * first call. False: that was the last one. */
+bool pr_phase_next_block(const struct pr_phase *p, struct pr_block *b);
+
 /* ---- figures of a phase: ours */
 
 /* Share of the time that accelerators computed, 0 to 1, by our definition:
  * sum of computing over accelerators / (accelerators * duration). */
 double pr_phase_utilisation(const struct pr_phase *p);
 double pr_phase_samples_per_s(const struct pr_phase *p);
-double pr_phase_seconds(const struct pr_phase *p);
+double pr_phase_seconds(const struct pr_phase *p); /* without checkpoints */
 
 /* All phases of a kind together. */
 struct pr_totals {

@@ -39,6 +39,7 @@ void pr_progress_say(struct pr_progress *p, double done, const char *fmt, ...)
     char text[256];
     va_list ap;
 
+    p->done = done;
     if (!pr_progress_due(p))
         return;
     va_start(ap, fmt);

@@ -15,6 +15,7 @@ struct pr_progress {
     char path[4096];
     uint64_t next_ns;
     uint64_t since_ns; /* start of what is being done */
+    double done;       /* as it was said last */
 };
 
 void pr_progress_init(struct pr_progress *p, const char *dir);

@@ -18,6 +18,8 @@
     X(EVALUATE, "pipeline", "evaluate")  \
     X(FETCH, "dataloader", "fetch.iter") \
     X(COMPUTE, "compute", "compute")     \
+    X(CAPTURE, "checkpoint", "capture")  \
+    X(RESTART, "checkpoint", "restart")  \
     X(ITEM, "data", "item")              \
     X(PREPROCESS, "data", "preprocess")
 

@@ -2,7 +2,8 @@
  * The workload `emulate`: reads a data set as training would, with emulated
  * accelerators. What it will cost, and how it is started.
  */
-#include "workload/emulate.h"
+#include "workload/checkpoint_place.h"
+#include "workload/emulate_saver.h"
 #include "workload/emulate_session.h"
 #include "workload/generate.h"
 
@@ -31,6 +32,63 @@ static int run(struct pr_job *job, struct pr_err *err)
     return pr_emulate_run(job, &stop, err);
 }
 
+/* Steps that an epoch's data has; 0 without training. */
+static int count_batches(const struct pr_emulate *e, uint64_t *ret,
+                         struct pr_err *err)
+{
+    struct pr_order_opts opts;
+    struct pr_order order;
+    int rc;
+
+    *ret = 0;
+    if (!e->workflow.train)
+        return PR_OK;
+    pr_emulate_order(e, false, 1, &opts);
+    rc = pr_order_init(&order, &opts, err);
+    if (!rc)
+        *ret = order.batches;
+    return rc;
+}
+
+static uint64_t count_saves(const struct pr_emulate *e, uint64_t batches)
+{
+    return e->workflow.train ? pr_saves_of_training(e, batches)
+                             : pr_saves_alone(e);
+}
+
+struct saves {
+    const struct pr_emulate *e;
+    uint64_t batches;
+};
+
+static void save_at(const void *ctx, uint64_t i, struct pr_ckpt_at *ret)
+{
+    const struct saves *s = ctx;
+
+    pr_saves_at(s->e, s->batches, i, ret);
+}
+
+/* Too little room is better found before the run than after an hour of it. */
+static int check_room(const struct pr_emulate *e, struct pr_arena *a,
+                      struct pr_err *err)
+{
+    struct pr_ckpt_place *p = PR_ARENA_NEW(a, struct pr_ckpt_place);
+    struct saves saves = {.e = e};
+    struct pr_ckpt_names names = {.at = save_at, .ctx = &saves};
+    struct pr_storage *st = NULL;
+    int rc = p ? count_batches(e, &saves.batches, err) : pr_fail_nomem(err);
+
+    if (!rc)
+        rc = pr_ckpt_place_find(p, &e->checkpoint, &e->storage, err);
+    if (!rc)
+        rc = pr_ckpt_place_open(p, &st, err);
+    names.count = count_saves(e, saves.batches);
+    if (!rc)
+        rc = pr_ckpt_place_check(p, st, &e->checkpoint, &names, err);
+    pr_storage_close(st);
+    return rc;
+}
+
 static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 {
     struct pr_emulate *e = PR_ARENA_NEW(job->arena, struct pr_emulate);
@@ -38,6 +96,8 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 
     if (!rc)
         rc = pr_emulate_check(e, err);
+    if (!rc && e->workflow.checkpoint)
+        rc = check_room(e, job->arena, err);
     if (!rc)
         rc = pr_job_env(job, NULL, 0, &ret->env, err);
     ret->argv = NULL;
@@ -75,6 +135,28 @@ static int cost_of_reading(const struct pr_emulate *e, uint64_t set_bytes,
     return PR_OK;
 }
 
+/* Training waits meanwhile, but for how long nobody can tell. */
+static int cost_of_saving(const struct pr_emulate *e, struct pr_cost *ret,
+                          struct pr_err *err)
+{
+    const struct pr_ckpt_shape *c = &e->checkpoint;
+    uint64_t reads = e->workflow.train ? 0 : pr_loads_alone(e), writes, batches;
+    struct pr_ckpt_sum sum;
+    int rc = count_batches(e, &batches, err);
+
+    if (rc)
+        return rc;
+    writes = count_saves(e, batches);
+    if (!e->workflow.train && c->opts.time_between_checkpoints > 0)
+        ret->seconds +=
+            (double)(writes + reads) * c->opts.time_between_checkpoints;
+    pr_ckpt_sum(c, c->first, c->ranks, &sum);
+    ret->write_bytes += writes * sum.disk_bytes;
+    ret->read_bytes += reads * sum.disk_bytes;
+    ret->seconds_known = true;
+    return PR_OK;
+}
+
 static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
 {
     struct pr_emulate *e = PR_ARENA_NEW(job->arena, struct pr_emulate);
@@ -88,7 +170,11 @@ static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
         return rc;
     if (e->workflow.generate_data)
         ret->write_bytes = bytes;
-    return e->workflow.train ? cost_of_reading(e, bytes, ret, err) : PR_OK;
+    if (e->workflow.train)
+        rc = cost_of_reading(e, bytes, ret, err);
+    if (!rc && e->workflow.checkpoint)
+        rc = cost_of_saving(e, ret, err);
+    return rc;
 }
 
 const struct pr_workload pr_workload_emulate = {

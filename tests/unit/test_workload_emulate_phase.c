@@ -3,6 +3,8 @@
 #include "feed_tool.h"
 #include "workload/emulate_phase.h"
 
+#include <time.h>
+
 struct rig {
     struct kit kit;
     struct pr_job job;
@@ -10,6 +12,8 @@ struct rig {
     struct pr_emulate_stats stats;
     struct pr_feed *feed;
     struct pr_order order;
+    uint64_t save_every;
+    uint64_t saved[16], saves; /* after which steps */
 };
 
 /* A set of 60 samples that nobody made; json adds to its parameters. */
@@ -39,11 +43,33 @@ static void rig_done(struct rig *r)
     kit_done(&r->kit);
 }
 
+/* A checkpoint that takes a while; every accelerator is where it should be. */
+static int on_save(void *ctx, struct pr_phase *p, uint64_t step,
+                   struct pr_err *err)
+{
+    struct rig *r = ctx;
+    struct timespec t = {.tv_nsec = 7000000};
+
+    (void)err;
+    for (uint64_t a = 0; a < p->accelerators; a++)
+        assert_true(p->accel[a].steps <= step);
+    assert_int_equal(p->accel[0].steps, step);
+    assert_true(r->saves < 16);
+    r->saved[r->saves++] = step;
+    nanosleep(&t, NULL);
+    return PR_OK;
+}
+
 static struct pr_phase *rig_run(struct rig *r, bool evaluation)
 {
     struct pr_order_opts opts;
     struct pr_err err = {0};
-    struct pr_drive d = {.e = &r->e, .feed = r->feed, .order = &r->order};
+    struct pr_drive d = {.e = &r->e,
+                         .feed = r->feed,
+                         .order = &r->order,
+                         .save_every = r->save_every,
+                         .save = on_save,
+                         .save_ctx = r};
 
     pr_emulate_order(&r->e, evaluation, 1, &opts);
     kit_check(pr_order_init(&r->order, &opts, &err), &err);
@@ -64,7 +90,8 @@ static void assert_adds_up(const struct pr_phase *p, bool barrier)
     for (uint64_t a = 0; a < p->accelerators; a++) {
         const struct pr_accel_stats *s = &p->accel[a];
 
-        assert_int_equal((barrier ? p->end_ns : s->last_ns) - p->start_ns,
+        assert_int_equal((barrier ? p->end_ns : s->last_ns) - p->start_ns -
+                             p->pause_ns,
                          s->wait_ns + s->compute_ns + s->barrier_ns);
     }
 }
@@ -90,6 +117,59 @@ static void fixed_times_are_kept_exactly(void **state)
     assert_int_equal(p->feed.samples, 60);
     assert_int_equal(p->late.count, 30);
     rig_done(&r);
+}
+
+/* 20 steps: checkpoints after 6, 12 and 18, with a barrier and without. */
+static void all_wait_for_a_checkpoint(void **state)
+{
+    static const char *const barriers[] = {"true", "false"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct pr_block b = {0};
+        struct pr_phase *p;
+        char text[256];
+        struct rig r;
+
+        snprintf(text, sizeof text,
+                 "'exp.accelerators': 3, 'reader.batch_size': 1,"
+                 "'train.barrier': %s, 'train.computation_time': "
+                 "{'type': 'uniform', 'min': 0.0005, 'max': 0.002}",
+                 barriers[i]);
+        rig_init(&r, text);
+        r.save_every = 6;
+        p = rig_run(&r, false);
+        assert_int_equal(r.saves, 3);
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(r.saved[k], 6 * (k + 1));
+        assert_true(p->pause_ns >= 21000000);
+        assert_adds_up(p, i == 0);
+        for (int k = 0; k < 4; k++) {
+            assert_true(pr_phase_next_block(p, &b));
+            assert_int_equal(b.steps, k < 3 ? 6 : 2);
+            assert_true(b.end_ns > b.start_ns && b.end_ns <= p->end_ns);
+        }
+        assert_false(pr_phase_next_block(p, &b));
+        rig_done(&r);
+    }
+}
+
+/* The last step's is the caller's; and one beyond the end never comes. */
+static void a_checkpoint_at_the_end_is_left_to_the_caller(void **state)
+{
+    static const uint64_t every[] = {20, 21, 10};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct rig r;
+
+        rig_init(&r, "'exp.accelerators': 3, 'reader.batch_size': 1,"
+                     "'train.computation_time': 0.0005");
+        r.save_every = every[i];
+        rig_run(&r, false);
+        assert_int_equal(r.saves, i == 2);
+        rig_done(&r);
+    }
 }
 
 static void a_barrier_makes_all_as_slow_as_the_slowest(void **state)
@@ -326,8 +406,11 @@ static void nonsense_is_refused(void **state)
         {"{'reader.reader_classname': 'a.b'}", "reader.reader_classname",
          PR_E_CONF},
         {"{'workflow.train': false}", "workflow", PR_E_CONF},
-        {"{'workflow.train': false, 'workflow.checkpoint': true}", "workflow",
-         PR_E_UNAVAIL},
+        {"{'workflow.train': false, 'workflow.checkpoint': true}", "checkpoint",
+         PR_E_CONF},
+        {"{'workflow.checkpoint': true, 'model.parallelism.tensor': 2,"
+         "'exp.accelerators': 3}",
+         "exp.accelerators", PR_E_CONF},
         {"{'storage.storage_type': 's3'}", "storage.storage_type",
          PR_E_UNAVAIL},
         {"{'dataset.num_files_train': 3, 'reader.batch_size': 4}", "dataset",
@@ -372,6 +455,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixed_times_are_kept_exactly),
+        cmocka_unit_test(all_wait_for_a_checkpoint),
+        cmocka_unit_test(a_checkpoint_at_the_end_is_left_to_the_caller),
         cmocka_unit_test(a_barrier_makes_all_as_slow_as_the_slowest),
         cmocka_unit_test(uneven_shares_come_to_an_end),
         cmocka_unit_test(no_computing_is_all_waiting),

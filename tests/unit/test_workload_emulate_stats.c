@@ -353,6 +353,78 @@ static void formulas_give_what_the_real_dlio_printed(void **state)
     }
 }
 
+/* The worked example, a checkpoint of 10 s, and four steps more. */
+static void a_checkpoint_ends_a_block_and_takes_no_time(void **state)
+{
+    struct pr_block x = {0};
+    struct pr_phase *p;
+    struct bench b;
+
+    (void)state;
+    bench_init(&b);
+    b.e.accelerators = 2;
+    p = add_phase(&b, 1, 9, 41);
+    for (uint64_t r = 0; r < 2; r++) {
+        add_step(&b, p, r, 18.64, 1.36, 0);
+        for (int i = 0; i < 4; i++)
+            add_step(&b, p, r, 0.04, 1.36, 0);
+    }
+    assert_true(pr_stats_pause(p, b.a, p->start_ns + 26 * second));
+    pr_stats_go_on(p, p->start_ns + 36 * second);
+    assert_int_equal(p->pause_ns, 10 * second);
+    for (uint64_t r = 0; r < 2; r++)
+        for (int i = 0; i < 4; i++) {
+            struct pr_step step = {.accelerator = r,
+                                   .step = 5u + (unsigned)i,
+                                   .asked_ns = p->start_ns + 36 * second,
+                                   .samples = 4};
+
+            step.ready_ns = step.asked_ns + second / 10;
+            step.end_ns = step.woke_ns = step.asked_ns + second;
+            pr_stats_step(p, &step, i > 0);
+        }
+    assert_near(pr_phase_seconds(p), 31, 1e-9);
+    assert_true(pr_phase_next_block(p, &x));
+    assert_int_equal(x.number, 1);
+    assert_int_equal(x.first, 0);
+    assert_int_equal(x.steps, 5);
+    assert_near(x.au, 100 * 5.44 / 6, 1e-9);
+    assert_near(x.rate * 4, 2, 1e-9);
+    assert_near(x.compute, 1.36, 1e-9);
+    assert_near((double)x.rank_au[1], x.au, 1e-5);
+    assert_int_equal(x.end_wall_ns - x.start_wall_ns, 26 * second);
+    assert_true(pr_phase_next_block(p, &x));
+    assert_int_equal(x.number, 2);
+    assert_int_equal(x.first, 5);
+    assert_int_equal(x.steps, 4);
+    assert_near(x.au, 100 * 2.7 / 4, 1e-9);
+    assert_near(x.rate * 4, 2, 1e-9);
+    assert_int_equal(x.start_wall_ns - p->start_wall_ns, 36 * second);
+    assert_null(x.rank_au);
+    assert_false(pr_phase_next_block(p, &x));
+    /* By steps: 5 of the first, 4 of the second. */
+    assert_near(pr_dlio_au(p, 1), (5 * 100 * 5.44 / 6 + 4 * 67.5) / 9, 1e-9);
+    assert_near(pr_dlio_throughput(p, 1, 4), 2, 1e-9);
+    bench_done(&b);
+}
+
+static void without_a_checkpoint_there_is_one_block(void **state)
+{
+    struct pr_block x = {0};
+    struct pr_phase *p;
+    struct bench b;
+
+    (void)state;
+    bench_init(&b);
+    p = add_phase(&b, 1, 0, 2);
+    assert_true(pr_phase_next_block(p, &x)); /* also of an empty phase */
+    assert_int_equal(x.number, 1);
+    assert_int_equal(x.steps, 0);
+    assert_int_equal(x.end_ns - x.start_ns, 2 * second);
+    assert_false(pr_phase_next_block(p, &x));
+    bench_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +441,8 @@ int main(void)
         cmocka_unit_test(figures_over_ranks_and_epochs),
         cmocka_unit_test(totals_add_up),
         cmocka_unit_test(nothing_adds_up_to_nothing),
+        cmocka_unit_test(a_checkpoint_ends_a_block_and_takes_no_time),
+        cmocka_unit_test(without_a_checkpoint_there_is_one_block),
         cmocka_unit_test(formulas_give_what_the_real_dlio_printed),
     };
 

@@ -1,0 +1,14 @@
+/* A checkpoint in the page cache. */
+#ifndef PR_WORKLOAD_CHECKPOINT_CACHE_H
+#define PR_WORKLOAD_CHECKPOINT_CACHE_H
+
+#include "storage/storage.h"
+#include "workload/checkpoint_shape.h"
+
+/* Drops the files of the ranks run here with drop, then finds out which share
+ * of them is there; -1: not known. */
+int pr_ckpt_cached(const struct pr_ckpt_shape *shape, struct pr_storage *st,
+                   const char *folder, bool drop, double *ret,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,307 @@
+/* Threads that do the files of all ranks. */
+#include "workload/checkpoint_crew.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "workload/checkpoint_file.h"
+#include "workload/emulate_data.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { THREADS_MAX = 64 };
+
+struct hand {
+    struct pr_crew *crew;
+    struct pr_storage *st;
+    struct pr_ckpt_io io;
+    pthread_t thread;
+};
+
+struct pr_crew {
+    const struct pr_ckpt_shape *shape;
+    const bool *stop;
+    struct hand *hands;
+    unsigned count, started;
+    uint64_t *ended;
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t work, done;
+    const struct pr_crew_job *job;
+    uint64_t number; /* of the job; a thread does each once */
+    unsigned busy;
+    bool quit;
+    struct pr_err error;
+
+    uint64_t next;   /* rank to be taken; atomic */
+    bool halt;       /* atomic: all stop, for an error or by wish */
+    uint64_t before; /* bytes of earlier jobs */
+    char note[200];
+};
+
+/* ---- one rank */
+
+static int do_file(struct hand *h, const struct pr_crew_job *job,
+                   const struct pr_ckpt_file *f, struct pr_err *err)
+{
+    if (job->is_read)
+        return pr_ckpt_file_read(&h->io, job->folder, f, job->key,
+                                 h->crew->shape->opts.verify, err);
+    return pr_ckpt_file_write(&h->io, job->folder, f, job->key, err);
+}
+
+/* i is the number of the rank among those run here. */
+static int do_rank(struct hand *h, const struct pr_crew_job *job, uint64_t i,
+                   struct pr_err *err)
+{
+    struct pr_crew *c = h->crew;
+    uint64_t rank = c->shape->first +
+                    (i + (job->is_read ? job->shift : 0)) % c->shape->ranks;
+    uint64_t files = pr_ckpt_files(c->shape, rank);
+    int rc = PR_OK;
+
+    for (uint64_t n = 0; !rc && n < files; n++) {
+        struct pr_ckpt_file f;
+
+        pr_ckpt_file(c->shape, rank, n, &f);
+        rc = do_file(h, job, &f, err);
+    }
+    if (!rc && files)
+        c->ended[i] = pr_clock_ns();
+    return rc;
+}
+
+static void note_error(struct pr_crew *c, const struct pr_err *err)
+{
+    pthread_mutex_lock(&c->lock);
+    /* That others had to stop is no reason of its own. */
+    if (!c->error.code || c->error.code == PR_E_INTR)
+        c->error = *err;
+    pthread_mutex_unlock(&c->lock);
+    __atomic_store_n(&c->halt, true, __ATOMIC_RELAXED);
+}
+
+static void do_job(struct hand *h, const struct pr_crew_job *job)
+{
+    struct pr_crew *c = h->crew;
+    struct pr_err err = {0};
+    int rc = PR_OK;
+
+    while (!rc && !__atomic_load_n(&c->halt, __ATOMIC_RELAXED)) {
+        uint64_t i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED);
+
+        if (i >= c->shape->ranks)
+            return;
+        rc = do_rank(h, job, i, &err);
+    }
+    if (rc)
+        note_error(c, &err);
+}
+
+/* ---- threads */
+
+static void *live(void *ctx)
+{
+    struct hand *h = ctx;
+    struct pr_crew *c = h->crew;
+    uint64_t seen = 0;
+
+    pthread_mutex_lock(&c->lock);
+    for (;;) {
+        const struct pr_crew_job *job;
+
+        while (!c->quit && c->number == seen)
+            pthread_cond_wait(&c->work, &c->lock);
+        if (c->quit)
+            break;
+        seen = c->number;
+        job = c->job;
+        pthread_mutex_unlock(&c->lock);
+        do_job(h, job);
+        pthread_mutex_lock(&c->lock);
+        if (--c->busy == 0)
+            pthread_cond_signal(&c->done);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* Blocks in more than half of the free memory would push out what is
+ * measured. */
+static unsigned threads_for(struct pr_crew *c, const struct pr_storage *st)
+{
+    const struct pr_ckpt_shape *s = c->shape;
+    uint64_t n = s->opts.writers ? (uint64_t)s->opts.writers : THREADS_MAX;
+    uint64_t block = s->opts.block_size * pr_storage_depth(st);
+    uint64_t fit = pr_data_free_memory() / 2 / (block + 65536);
+
+    fit = fit ? fit : 1;
+    if (n > s->ranks)
+        n = s->ranks;
+    if (n <= fit)
+        return (unsigned)n;
+    snprintf(c->note, sizeof c->note,
+             "%llu threads write and read instead of %llu: the blocks of more "
+             "would take over half of the free memory",
+             (unsigned long long)fit, (unsigned long long)n);
+    return (unsigned)fit;
+}
+
+static int open_hand(struct pr_crew *c, struct hand *h,
+                     struct pr_storage *first, struct pr_err *err)
+{
+    int rc = pr_storage_open_beside(first, &h->st, err);
+
+    h->crew = c;
+    if (rc)
+        return rc;
+    pr_storage_stop_by(h->st, &c->halt);
+    return pr_ckpt_io_init(&h->io, c->shape, h->st, &c->halt, err);
+}
+
+static int start_hands(struct pr_crew *c, struct pr_storage *first,
+                       struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (unsigned i = 0; !rc && i < c->count; i++)
+        rc = open_hand(c, &c->hands[i], first, err);
+    while (!rc && c->started < c->count) {
+        struct hand *h = &c->hands[c->started];
+
+        if (pthread_create(&h->thread, NULL, live, h)) {
+            pr_fail(err, PR_E_NOMEM, "checkpoint.writers",
+                    "cannot start thread %u of %u", c->started + 1, c->count);
+            return pr_hint(err, "set it to a smaller number");
+        }
+        c->started++;
+    }
+    return rc;
+}
+
+int pr_crew_new(const struct pr_ckpt_shape *shape, struct pr_storage *first,
+                const bool *stop, struct pr_crew **ret, struct pr_err *err)
+{
+    struct pr_crew *c = pr_alloc_zeroed(sizeof *c);
+    pthread_condattr_t attr;
+    int rc;
+
+    if (!c)
+        return pr_fail_nomem(err);
+    c->shape = shape;
+    c->stop = stop;
+    c->count = threads_for(c, first);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->work, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->done, &attr);
+    pthread_condattr_destroy(&attr);
+    c->hands = pr_alloc_zeroed(c->count * sizeof *c->hands);
+    c->ended = pr_alloc_zeroed((size_t)shape->ranks * sizeof *c->ended);
+    rc = c->hands && c->ended ? start_hands(c, first, err) : pr_fail_nomem(err);
+    if (rc) {
+        pr_crew_free(c);
+        return rc;
+    }
+    *ret = c;
+    return PR_OK;
+}
+
+void pr_crew_free(struct pr_crew *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->quit = true;
+    pthread_cond_broadcast(&c->work);
+    pthread_mutex_unlock(&c->lock);
+    for (unsigned i = 0; i < c->started; i++)
+        pthread_join(c->hands[i].thread, NULL);
+    for (unsigned i = 0; c->hands && i < c->count; i++)
+        pr_storage_close(c->hands[i].st);
+    pthread_cond_destroy(&c->done);
+    pthread_cond_destroy(&c->work);
+    pthread_mutex_destroy(&c->lock);
+    pr_free(c->hands);
+    pr_free(c->ended);
+    pr_free(c);
+}
+
+unsigned pr_crew_threads(const struct pr_crew *c)
+{
+    return c->count;
+}
+
+const char *pr_crew_note(const struct pr_crew *c)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        if (*pr_storage_note(c->hands[i].st))
+            return pr_storage_note(c->hands[i].st);
+    return c->note;
+}
+
+/* ---- a job */
+
+static uint64_t all_bytes(const struct pr_crew *c)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < c->count; i++)
+        sum += __atomic_load_n(&c->hands[i].io.bytes, __ATOMIC_RELAXED);
+    return sum;
+}
+
+void pr_crew_begin(struct pr_crew *c, const struct pr_crew_job *job)
+{
+    memset(c->ended, 0, (size_t)c->shape->ranks * sizeof *c->ended);
+    c->before = all_bytes(c);
+    pthread_mutex_lock(&c->lock);
+    c->job = job;
+    c->number++;
+    c->busy = c->count;
+    c->next = 0;
+    c->halt = false;
+    c->error = (struct pr_err){0};
+    pthread_cond_broadcast(&c->work);
+    pthread_mutex_unlock(&c->lock);
+}
+
+bool pr_crew_wait(struct pr_crew *c, unsigned milliseconds)
+{
+    uint64_t until = pr_clock_ns() + milliseconds * UINT64_C(1000000);
+    struct timespec at = {(time_t)(until / 1000000000),
+                          (long)(until % 1000000000)};
+    bool ended;
+    int rc = 0;
+
+    if (__atomic_load_n(c->stop, __ATOMIC_RELAXED))
+        __atomic_store_n(&c->halt, true, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&c->lock);
+    while (c->busy && rc == 0)
+        rc = pthread_cond_timedwait(&c->done, &c->lock, &at);
+    ended = c->busy == 0;
+    pthread_mutex_unlock(&c->lock);
+    return ended;
+}
+
+uint64_t pr_crew_bytes(const struct pr_crew *c)
+{
+    return all_bytes(c) - c->before;
+}
+
+int pr_crew_error(const struct pr_crew *c, struct pr_err *err)
+{
+    if (c->error.code && err)
+        *err = c->error;
+    if (!c->error.code && c->halt)
+        return pr_fail(err, PR_E_INTR, "", "interrupted");
+    return c->error.code;
+}
+
+uint64_t pr_crew_ended(const struct pr_crew *c, uint64_t i)
+{
+    return c->ended[i];
+}

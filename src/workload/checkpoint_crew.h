@@ -1,0 +1,47 @@
+/*
+ * The threads that write and read the files of all ranks. Each takes the next
+ * rank that nobody has and does its files in order.
+ */
+#ifndef PR_WORKLOAD_CHECKPOINT_CREW_H
+#define PR_WORKLOAD_CHECKPOINT_CREW_H
+
+#include "storage/storage.h"
+#include "workload/checkpoint_shape.h"
+
+/* One operation over all ranks. */
+struct pr_crew_job {
+    bool is_read;
+    const char *folder;
+    uint64_t key;   /* of the contents */
+    uint64_t shift; /* reading: rank r takes what rank r + shift wrote */
+};
+
+struct pr_crew;
+
+/* Storages are opened beside `first`. stop becomes true: give up. */
+int pr_crew_new(const struct pr_ckpt_shape *shape, struct pr_storage *first,
+                const bool *stop, struct pr_crew **ret,
+                struct pr_err *err) PR_MUST_CHECK;
+void pr_crew_free(struct pr_crew *c); /* NULL is fine */
+unsigned pr_crew_threads(const struct pr_crew *c);
+
+/* Why a thread does it in another way than was asked for; "" when none does. */
+const char *pr_crew_note(const struct pr_crew *c);
+
+/* Starts a job; job is borrowed until it is done. */
+void pr_crew_begin(struct pr_crew *c, const struct pr_crew_job *job);
+
+/* Waits for its end, at most so long. True: it has ended. */
+bool pr_crew_wait(struct pr_crew *c, unsigned milliseconds);
+
+/* Bytes written or read since it began; at any time. */
+uint64_t pr_crew_bytes(const struct pr_crew *c);
+
+/* After its end: what went wrong first, or PR_OK. */
+int pr_crew_error(const struct pr_crew *c, struct pr_err *err) PR_MUST_CHECK;
+
+/* When rank i of those run here (from 0) was done, by pr_clock_ns; 0: it had
+ * nothing to do. */
+uint64_t pr_crew_ended(const struct pr_crew *c, uint64_t i);
+
+#endif

@@ -1,0 +1,60 @@
+/* Sums over checkpoints. */
+#include "workload/checkpoint_ops.h"
+
+#include <math.h>
+
+static void add_total(struct pr_ckpt_total *t, const struct pr_ckpt_op *op)
+{
+    double rate = op->rank0_s > 0 ? (double)op->bytes / op->rank0_s : 0;
+
+    t->count++;
+    t->bytes += op->bytes;
+    t->slowest_s += op->slowest_s;
+    t->slowest_square += op->slowest_s * op->slowest_s;
+    if (op->slowest_s > t->slowest_max_s)
+        t->slowest_max_s = op->slowest_s;
+    if (op->is_read && op->cached >= 0) {
+        t->cached += op->cached;
+        t->cached_count++;
+    }
+    t->mean_s += op->mean_s;
+    t->rank0_s += op->rank0_s;
+    t->rank0_square += op->rank0_s * op->rank0_s;
+    t->rate += rate;
+    t->rate_square += rate * rate;
+}
+
+int pr_ckpt_ops_add(struct pr_ckpt_ops *all, const struct pr_ckpt_op *op,
+                    struct pr_arena *a, struct pr_err *err)
+{
+    struct pr_ckpt_op *copy;
+
+    add_total(&all->total[op->is_read], op);
+    if (all->listed == PR_CKPT_LISTED)
+        return PR_OK;
+    copy = PR_ARENA_NEW(a, struct pr_ckpt_op);
+    if (!copy)
+        return pr_fail_nomem(err);
+    *copy = *op;
+    copy->next = NULL;
+    all->listed++;
+    if (all->last)
+        all->last->next = copy;
+    else
+        all->first = copy;
+    all->last = copy;
+    return PR_OK;
+}
+
+double pr_ckpt_mean(double sum, uint64_t count)
+{
+    return count ? sum / (double)count : 0;
+}
+
+double pr_ckpt_stdev(double sum, double square, uint64_t count)
+{
+    double mean = pr_ckpt_mean(sum, count);
+    double d = pr_ckpt_mean(square, count) - mean * mean;
+
+    return d > 0 ? sqrt(d) : 0;
+}

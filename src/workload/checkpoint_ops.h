@@ -1,0 +1,55 @@
+/*
+ * What checkpoints took: each of them, and sums over all that were written and
+ * all that were read.
+ */
+#ifndef PR_WORKLOAD_CHECKPOINT_OPS_H
+#define PR_WORKLOAD_CHECKPOINT_OPS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Which one: it is named after epoch and step; block is the number of the
+ * steps before it, in its epoch. */
+struct pr_ckpt_at {
+    uint64_t epoch, step, block;
+};
+
+/* What one checkpoint took. Seconds from the moment that all ranks began. */
+struct pr_ckpt_op {
+    bool is_read;
+    struct pr_ckpt_at at;
+    uint64_t start_ns, end_ns, start_wall_ns, end_wall_ns;
+    uint64_t bytes, files;
+    double slowest_s, mean_s, fastest_s, rank0_s; /* of ranks that took part */
+    uint64_t writers;                             /* ranks that took part */
+    double cached; /* share that was in the page cache before reading; -1: not
+                      known */
+    struct pr_ckpt_op *next;
+};
+
+struct pr_ckpt_ops {
+    struct pr_ckpt_op *first, *last;
+    uint64_t listed; /* at most PR_CKPT_LISTED; more are only summed up */
+    struct pr_ckpt_total {
+        uint64_t count, bytes;
+        double slowest_s, mean_s, rank0_s; /* sums */
+        double slowest_square, rank0_square, slowest_max_s;
+        double cached; /* sum over those where it is known */
+        uint64_t cached_count;
+        double rate, rate_square; /* of bytes / seconds as DLIO has them */
+    } total[2];                   /* written, read */
+};
+enum { PR_CKPT_LISTED = 10000 };
+
+/* Adds one. */
+int pr_ckpt_ops_add(struct pr_ckpt_ops *all, const struct pr_ckpt_op *op,
+                    struct pr_arena *a, struct pr_err *err) PR_MUST_CHECK;
+
+/* Mean and deviation of the population, from sums. */
+double pr_ckpt_mean(double sum, uint64_t count);
+double pr_ckpt_stdev(double sum, double square, uint64_t count);
+
+#endif

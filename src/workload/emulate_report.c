@@ -1,0 +1,93 @@
+/* What an emulated training leaves: metric lines, and DLIO's log and files. */
+#include "base/file.h"
+#include "base/units.h"
+#include "workload/emulate_dlio.h"
+#include "workload/emulate_notes.h"
+#include "workload/emulate_result.h"
+#include "workload/emulate_session_impl.h"
+
+#include <stdio.h>
+
+static int write_files(struct pr_emulation *s, const char *folder,
+                       struct pr_err *err)
+{
+    char path[4096];
+    int rc = pr_dlio_write(&s->e, &s->stats, folder, err);
+
+    if (rc)
+        return rc;
+    snprintf(path, sizeof path, "%s/%s", folder, s->e.output.log_file);
+    return pr_log_save(&s->log, path, err);
+}
+
+bool pr_emulation_measures(const struct pr_emulation *s)
+{
+    return s->e.workflow.train || s->e.workflow.checkpoint;
+}
+
+/* What there is to say when data was made and nothing else. */
+static void put_generated(const struct pr_emulation *s, struct pr_buf *out)
+{
+    double seconds = s->stats.generated_s;
+    uint64_t bytes = s->stats.generated_bytes;
+    char size[16];
+
+    pr_buf_printf(out, "__results.generated_bytes__= %llu\n",
+                  (unsigned long long)bytes);
+    pr_buf_printf(out, "__results.generated_files__= %llu\n",
+                  (unsigned long long)pr_dataset_files(&s->e.set));
+    pr_buf_printf(out, "__results.generate_s__= %.6f\n", seconds);
+    if (bytes && seconds > 0)
+        pr_buf_printf(out, "__results.generate_mb_per_second__= %.1f\n",
+                      (double)bytes / 1e6 / seconds);
+    pr_buf_printf(out, "__results.verdict__= \"%s %s\"\n",
+                  bytes ? "data was made:" : "the data was there already:",
+                  bytes ? pr_format_bytes(size, bytes) : "nothing was written");
+}
+
+/* Figures go to the log first: a disk that is full must not cost them. */
+static int print_results(struct pr_emulation *s, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(64 << 20);
+
+    if (pr_emulation_measures(s))
+        pr_emulate_results(&s->e, &s->stats, &out);
+    else
+        put_generated(s, &out);
+    pr_notes_lines(&s->notes, &out);
+    return pr_log_write(&out, err);
+}
+
+int pr_emulation_report(struct pr_emulation *s, struct pr_err *err)
+{
+    int rc;
+
+    pr_notes_steps(&s->stats, &s->notes);
+    pr_notes_log(&s->notes, &s->log.text);
+    if (pr_emulation_measures(s))
+        pr_dlio_say_end(&s->e, &s->stats, &s->log.text);
+    rc = pr_log_show(&s->log, err);
+    if (!rc)
+        rc = print_results(s, err);
+    if (rc || !pr_emulation_measures(s))
+        return rc;
+    rc = write_files(s, s->e.job->dir, err);
+    if (!rc && *s->e.folder)
+        rc = write_files(s, s->e.folder, err);
+    if (!rc && *s->e.folder && !s->hangs)
+        rc = pr_watch_copy(&s->watch, s->e.folder, err);
+    return rc;
+}
+
+void pr_emulation_report_part(struct pr_emulation *s, const struct pr_err *why)
+{
+    if (s->in_phase)
+        pr_stats_drop_last(&s->stats);
+    if (!s->stats.first && !s->stats.checkpoints.first)
+        return;
+    pr_buf_printf(&s->notes,
+                  "it ended early, only %s that were finished count: %s%s%s\n",
+                  s->e.workflow.train ? "epochs" : "checkpoints", why->where,
+                  *why->where ? ": " : "", why->msg);
+    (void)!pr_emulation_report(s, NULL);
+}

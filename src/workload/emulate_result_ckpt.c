@@ -1,0 +1,224 @@
+/*
+ * The measures of checkpoints: how long they took until the slowest rank was
+ * done and the checkpoint had its name, and for a rank on average; and what
+ * the ranks run here stand for.
+ */
+#include "base/units.h"
+#include "workload/emulate_result_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const words[2] = {"write", "read"};
+
+static void sum_up(const struct pr_emulate *e, struct pr_ckpt_sum *here,
+                   struct pr_ckpt_sum *all)
+{
+    const struct pr_ckpt_shape *c = &e->checkpoint;
+
+    pr_ckpt_sum(c, c->first, c->ranks, here);
+    pr_ckpt_sum(c, 0, c->all, all);
+}
+
+static uint64_t bytes_of(const struct pr_ckpt_sum *s)
+{
+    return s->model_bytes + s->optimizer_bytes;
+}
+
+static double pauses_of(const struct pr_emulate_stats *s)
+{
+    const struct pr_ckpt_total *t = &s->checkpoints.total[0];
+
+    return t->slowest_s;
+}
+
+static double cached_of(const struct pr_ckpt_total *t)
+{
+    return t->cached_count ? t->cached / (double)t->cached_count : 0;
+}
+
+/* ---- figures */
+
+static void put_total(struct pr_sink *k, int which,
+                      const struct pr_ckpt_total *t)
+{
+    double n = (double)t->count;
+    const struct {
+        const char *name;
+        double value;
+    } rows[] = {
+        {"s", t->slowest_s / n},
+        {"max_s", t->slowest_max_s},
+        {"rank_mean_s", t->mean_s / n},
+        {"stdev_s", pr_ckpt_stdev(t->slowest_s, t->slowest_square, t->count)},
+        {"gb_per_second", pr_per((double)t->bytes / 1e9, t->slowest_s)},
+    };
+    char name[64];
+
+    snprintf(name, sizeof name, "checkpoint_%ss", words[which]);
+    pr_sink_uint(k, name, t->count);
+    for (size_t i = 0; t->count && i < sizeof rows / sizeof *rows; i++) {
+        snprintf(name, sizeof name, "checkpoint_%s_%s", words[which],
+                 rows[i].name);
+        pr_sink_float(k, name, rows[i].value);
+    }
+}
+
+static void put_op(struct pr_jb *jb, const struct pr_ckpt_op *op)
+{
+    pr_jb_obj(jb, NULL);
+    pr_jb_str(jb, "operation", words[op->is_read]);
+    pr_jb_uint(jb, "epoch", op->at.epoch);
+    pr_jb_uint(jb, "step", op->at.step);
+    pr_jb_float(jb, "seconds", op->slowest_s);
+    pr_jb_float(jb, "rank_mean_s", op->mean_s);
+    pr_jb_float(jb, "rank_fastest_s", op->fastest_s);
+    pr_jb_float(jb, "gb_per_second",
+                pr_per((double)op->bytes / 1e9, op->slowest_s));
+    pr_jb_uint(jb, "ranks", op->writers);
+    pr_jb_end(jb);
+}
+
+static void put_shape(struct pr_sink *k, const struct pr_emulate *e)
+{
+    const struct pr_ckpt_shape *c = &e->checkpoint;
+    struct pr_ckpt_sum here, all;
+
+    sum_up(e, &here, &all);
+    pr_sink_uint(k, "checkpoint_bytes", bytes_of(&here));
+    pr_sink_uint(k, "checkpoint_files", here.files);
+    pr_sink_uint(k, "checkpoint_ranks", c->ranks);
+    if (c->ranks == c->all)
+        return;
+    pr_sink_uint(k, "checkpoint_first_rank", c->first);
+    pr_sink_uint(k, "checkpoint_all_ranks", c->all);
+    pr_sink_uint(k, "checkpoint_all_bytes", bytes_of(&all));
+    pr_sink_uint(k, "checkpoint_all_files", all.files);
+}
+
+void pr_result_checkpoints(struct pr_sink *k, const struct pr_emulate *e,
+                           const struct pr_emulate_stats *s)
+{
+    const struct pr_ckpt_ops *o = &s->checkpoints;
+    struct pr_totals t;
+
+    if (!e->workflow.checkpoint)
+        return;
+    put_shape(k, e);
+    put_total(k, 0, &o->total[0]);
+    put_total(k, 1, &o->total[1]);
+    if (o->total[1].cached_count)
+        pr_sink_float(k, "checkpoint_read_cached_share",
+                      cached_of(&o->total[1]));
+    pr_stats_total(s, false, &t);
+    if (t.phases)
+        pr_sink_float(k, "checkpoint_share",
+                      pr_per(pauses_of(s), pauses_of(s) + t.seconds));
+    pr_sink_str(k, "checkpoint_engine", s->checkpoint_engine);
+    pr_sink_uint(k, "checkpoint_threads", s->checkpoint_threads);
+    pr_sink_bool(k, "checkpoint_fsync", e->checkpoint.opts.fsync);
+    if (o->total[1].count)
+        pr_sink_bool(k, "checkpoint_verified", e->checkpoint.opts.verify);
+    pr_jb_arr(k->at, pr_sink_begin(k, "checkpoints"));
+    for (const struct pr_ckpt_op *op = o->first; op; op = op->next)
+        put_op(k->at, op);
+    pr_jb_end(k->at);
+    pr_sink_end(k);
+}
+
+void pr_result_checkpoints_dlio(struct pr_sink *k,
+                                const struct pr_emulate_stats *s)
+{
+    static const char *const names[2] = {"save", "load"};
+    char name[80];
+
+    for (int i = 0; i < 2; i++) {
+        const struct pr_ckpt_total *t = &s->checkpoints.total[i];
+
+        if (!t->count)
+            continue;
+        snprintf(name, sizeof name, "dlio.%s_checkpoint_io_mean_GB_per_second",
+                 names[i]);
+        pr_sink_float(k, name, pr_ckpt_mean(t->rate, t->count) / (1 << 30));
+        snprintf(name, sizeof name, "dlio.%s_checkpoint_duration_mean_seconds",
+                 names[i]);
+        pr_sink_float(k, name, pr_ckpt_mean(t->rank0_s, t->count));
+    }
+}
+
+/* ---- words */
+
+static void say_total(const struct pr_ckpt_total *t, const char *verb,
+                      struct pr_buf *out)
+{
+    char time[24], rate[16];
+
+    if (!t->count)
+        return;
+    pr_buf_printf(out, ", %s in %s (%s/s)", verb,
+                  pr_format_seconds(time, t->slowest_s / (double)t->count),
+                  pr_format_bytes(
+                      rate, (uint64_t)pr_per((double)t->bytes, t->slowest_s)));
+}
+
+/* What was not synced is in the page cache as a rule. */
+static bool into_memory(const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s)
+{
+    static const char *const cached[] = {"pread", "mmap", "io_uring"};
+
+    for (size_t i = 0; i < sizeof cached / sizeof *cached; i++)
+        if (s->checkpoint_engine && !strcmp(s->checkpoint_engine, cached[i]))
+            return !e->checkpoint.opts.fsync;
+    return false;
+}
+
+static void say_ranks(const struct pr_emulate *e, const struct pr_ckpt_sum *all,
+                      struct pr_buf *out)
+{
+    const struct pr_ckpt_shape *c = &e->checkpoint;
+    char size[16];
+
+    if (c->ranks == c->all)
+        return;
+    pr_buf_printf(out,
+                  "; ranks %llu to %llu of %llu ran: the whole checkpoint is "
+                  "%s in %llu files",
+                  (unsigned long long)c->first,
+                  (unsigned long long)(c->first + c->ranks - 1),
+                  (unsigned long long)c->all,
+                  pr_format_bytes(size, bytes_of(all)),
+                  (unsigned long long)all->files);
+}
+
+void pr_verdict_checkpoints(const struct pr_emulate *e,
+                            const struct pr_emulate_stats *s,
+                            struct pr_buf *out)
+{
+    const struct pr_ckpt_ops *o = &s->checkpoints;
+    struct pr_ckpt_sum here, all;
+    struct pr_totals t;
+    char size[16];
+
+    if (!e->workflow.checkpoint || (!o->total[0].count && !o->total[1].count))
+        return;
+    sum_up(e, &here, &all);
+    pr_stats_total(s, false, &t);
+    if (t.phases && t.seconds > 0)
+        pr_buf_printf(out,
+                      "; training stood still for checkpoints %.1f %% of "
+                      "the time",
+                      100 * pr_per(pauses_of(s), pauses_of(s) + t.seconds));
+    pr_buf_printf(out, "%scheckpoints of %s", out->len ? "; " : "",
+                  pr_format_bytes(size, bytes_of(&here)));
+    say_total(&o->total[0], "written", out);
+    if (o->total[0].count && into_memory(e, s))
+        pr_buf_str(out, " into memory, for checkpoint.fsync is off");
+    say_total(&o->total[1], "read", out);
+    if (cached_of(&o->total[1]) >= 0.1)
+        pr_buf_printf(out, ", %.0f %% of it from the page cache",
+                      100 * cached_of(&o->total[1]));
+    if (o->total[1].count && e->checkpoint.opts.verify)
+        pr_buf_str(out, ", every byte as it was written");
+    say_ranks(e, &all, out);
+}

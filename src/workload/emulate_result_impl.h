@@ -1,0 +1,27 @@
+/* Parts of an emulated training's measures, each in a file of its own. */
+#ifndef PR_WORKLOAD_EMULATE_RESULT_IMPL_H
+#define PR_WORKLOAD_EMULATE_RESULT_IMPL_H
+
+#include "workload/emulate_result.h"
+#include "workload/sink.h"
+
+static inline double pr_per(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+/* ---- of checkpoints */
+
+void pr_result_checkpoints(struct pr_sink *k, const struct pr_emulate *e,
+                           const struct pr_emulate_stats *s);
+
+/* DLIO's, under its names. */
+void pr_result_checkpoints_dlio(struct pr_sink *k,
+                                const struct pr_emulate_stats *s);
+
+/* In words: as the whole verdict, or behind one about training. */
+void pr_verdict_checkpoints(const struct pr_emulate *e,
+                            const struct pr_emulate_stats *s,
+                            struct pr_buf *out);
+
+#endif

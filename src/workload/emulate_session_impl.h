@@ -1,0 +1,44 @@
+/* What the files of an emulated training share while it runs. */
+#ifndef PR_WORKLOAD_EMULATE_SESSION_IMPL_H
+#define PR_WORKLOAD_EMULATE_SESSION_IMPL_H
+
+#include "workload/emulate_data.h"
+#include "workload/emulate_saver.h"
+
+struct pr_emulation {
+    struct pr_emulate e;
+    struct pr_emulate_stats stats;
+    struct pr_emulate_data data;
+    struct pr_emulate_watch watch;
+    struct pr_progress progress;
+    struct pr_emulate_saver saver;
+    struct pr_buf notes; /* warnings, a line each */
+    struct pr_emulate_log log;
+    struct pr_feed *feed;
+    struct pr_order order; /* of the phase that runs */
+    const bool *stop;
+    bool evaluates; /* there is a batch to do it with */
+    bool in_phase;  /* one that is not finished */
+    bool hangs;     /* a thread will not come back: nothing is freed */
+    uint64_t steps_done;
+};
+
+/* ---- emulate_epochs.c */
+
+/* All epochs, with evaluations and checkpoints. */
+int pr_emulation_epochs(struct pr_emulation *s,
+                        struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- emulate_report.c */
+
+/* Whether there is more to it than making data. */
+bool pr_emulation_measures(const struct pr_emulation *s);
+
+/* Metric lines, DLIO's log and files. */
+int pr_emulation_report(struct pr_emulation *s,
+                        struct pr_err *err) PR_MUST_CHECK;
+
+/* What was measured before an end that came early, for this reason. */
+void pr_emulation_report_part(struct pr_emulation *s, const struct pr_err *why);
+
+#endif
