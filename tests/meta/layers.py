@@ -22,7 +22,7 @@ MAY_USE = {
     "run": "base conf workload launch plan record",
     "analyse": "base conf record",
     "present": "base conf record analyse",
-    "study": "base conf run analyse present",
+    "study": "base conf workload plan record run analyse present",
 }
 
 # A plan knows formats and workloads by name, not by what they do.

@@ -1,0 +1,46 @@
+/*
+ * Finding the capacity for real: trials are ordinary runs in DIR/trials, and
+ * DIR/capacity.json, which is written anew after each, is all that is needed
+ * to go on. A new search and a resumed one are the same code.
+ *     DIR/target.json  capacity.json  capacity.svg  trials/0001-a1-r1/…
+ */
+#ifndef PR_STUDY_CAPACITY_STUDY_H
+#define PR_STUDY_CAPACITY_STUDY_H
+
+#include "analyse/capacity_record.h"
+#include "present/live.h"
+#include "run/session.h"
+
+/* What is asked for; 0 stands for what the workload or the search says. */
+struct pr_capacity_ask {
+    const char *target; /* its name, for the report */
+    double threshold;   /* of utilisation, 0 to 1 */
+    double confidence;
+    uint64_t min, max, repeats, steps;
+    bool no_generate; /* use the data that is there */
+};
+
+/* Makes the folder, or fills an empty one. The plan must have one experiment,
+ * an emulated training that computes; PR_E_CONF. */
+int pr_capacity_create(const char *dir, struct pr_plan *plan,
+                       const struct pr_capacity_ask *ask,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+/* Takes the folder of a search that never had a trial away again. False: it
+ * had one. */
+bool pr_capacity_forget(const char *dir);
+
+struct pr_capacity_watch {
+    struct pr_live *live; /* may be NULL */
+    /* A line for people; may be NULL. */
+    void (*say)(void *ctx, const char *text);
+    void *ctx;
+};
+
+/* Does what is left to do. ret (in the arena) is filled as far as things went,
+ * also on failure; *ret_signo is the signal that stopped it, or 0. */
+int pr_capacity_run(const char *dir, const struct pr_capacity_watch *watch,
+                    struct pr_arena *a, struct pr_capacity_record *ret,
+                    int *ret_signo, struct pr_err *err) PR_MUST_CHECK;
+
+#endif
