@@ -22,7 +22,8 @@ enum verb_bit {
     ON_HELP = 1 << 4,
     ON_DOCTOR = 1 << 5,
     ON_GENERATE = 1 << 6,
-    ON_TARGETS = ON_PLAN | ON_RUN | ON_GENERATE,
+    ON_CAPACITY = 1 << 7,
+    ON_TARGETS = ON_PLAN | ON_RUN | ON_GENERATE | ON_CAPACITY,
     ON_EVERY = 0xff,
 };
 
@@ -129,6 +130,7 @@ int cmd_demo(struct cli *c, struct pr_err *err);
 int cmd_plan(struct cli *c, struct pr_err *err);
 int cmd_run(struct cli *c, struct pr_err *err);
 int cmd_generate(struct cli *c, struct pr_err *err);
+int cmd_capacity(struct cli *c, struct pr_err *err);
 int cmd_report(struct cli *c, struct pr_err *err);
 int cmd_help(struct cli *c, struct pr_err *err);
 int cmd_doctor(struct cli *c, struct pr_err *err);

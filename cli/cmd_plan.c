@@ -95,6 +95,7 @@ int cmd_plan(struct cli *c, struct pr_err *err)
         return c->rest_count
                    ? pr_fail(err, PR_E_USAGE, "", "--list takes no target")
                    : list_bundled(err);
+    set_data_root(arg_get(c, A_PLAN_DATA));
     rc = plan_from_args(c, &p, err);
     if (rc)
         return rc;

@@ -1,6 +1,4 @@
 /* `prony run`: plan, run, record, show. */
-#include "base/clock.h"
-#include "base/file.h"
 #include "cli/report.h"
 #include "cli/targets.h"
 #include "present/screen.h"
@@ -9,11 +7,9 @@
 #include "run/session.h"
 #include "workload/progress.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_ROWS = 40 };
@@ -23,47 +19,6 @@ static bool wants_json(const struct cli *c)
     const char *format = arg_get(c, A_RUN_FORMAT);
 
     return format && strcmp(format, "json") == 0;
-}
-
-/* The part of a target's name that says what it is. */
-static const char *stem(struct cli *c, size_t *ret_len)
-{
-    const char *name = "run", *slash, *dot;
-
-    for (size_t i = 0; i < c->rest_count; i++) {
-        if (strchr(c->rest[i], '='))
-            continue;
-        slash = strrchr(c->rest[i], '/');
-        name = slash ? slash + 1 : c->rest[i];
-        break;
-    }
-    dot = strchr(name, '.');
-    *ret_len = dot && dot > name ? (size_t)(dot - name) : strlen(name);
-    return name;
-}
-
-/* Makes "runs/NAME.TIME", with a number when there is one of this second. */
-static const char *default_dir(struct cli *c, struct pr_err *err)
-{
-    char time[32];
-    size_t len;
-    const char *name = stem(c, &len);
-    const char *base = pr_arena_printf(c->arena, "runs/%.*s.%s", (int)len, name,
-                                       pr_time_name(time, pr_wall_clock_ns()));
-    const char *path = base;
-
-    if (pr_make_dirs("runs", err))
-        return NULL;
-    for (int i = 2; path && mkdir(path, 0755) < 0; i++) {
-        if (errno != EEXIST || i > 10000) {
-            (void)pr_fail_errno(err, PR_E_IO, path, "cannot make the folder");
-            return NULL;
-        }
-        path = pr_arena_printf(c->arena, "%s.%d", base, i);
-    }
-    if (!path)
-        (void)pr_fail_nomem(err);
-    return path;
 }
 
 /* A finished plan, by --plan or as the only target, is run as it stands. */
@@ -104,7 +59,7 @@ static int create(struct cli *c, struct pr_plan *p, const char *plan_file,
                   struct pr_rundir *d, struct pr_err *err)
 {
     const char *given = arg_get(c, A_DIR);
-    const char *path = given ? given : default_dir(c, err);
+    const char *path = given ? given : runs_dir(c, "", err);
     int rc;
 
     if (!path)
@@ -262,19 +217,6 @@ static int go(struct cli *c, struct pr_rundir *d, long retry,
     return rc;
 }
 
-/* Experiments see the data root in their environment. */
-static void set_data_root(const struct cli *c)
-{
-    const char *dir = arg_get(c, A_DATA);
-
-    if (!dir)
-        dir = getenv("PRONY_DATA");
-    if (!dir)
-        dir = getenv("MILARUN_DATAROOT");
-    if (dir)
-        setenv("PRONY_DATA", dir, 1);
-}
-
 static int resume_dir(struct cli *c, const char *path, struct pr_rundir *d,
                       struct pr_err *err)
 {
@@ -297,9 +239,9 @@ int cmd_run(struct cli *c, struct pr_err *err)
 
     if (rc)
         return rc;
+    set_data_root(arg_get(c, A_DATA));
     if (arg_on(c, A_DRY_RUN))
         return dry_run(c, err);
-    set_data_root(c);
     rc = resume ? resume_dir(c, resume, &d, err) : new_dir(c, &d, err);
     if (rc)
         return rc;

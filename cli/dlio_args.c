@@ -110,7 +110,8 @@ static int take_workload(struct dlio_args *args, const struct dlio_override *o,
 static bool is_own(const char *key)
 {
     const struct pr_opt_section *section = NULL;
-    static const char *const own[] = {"exp", "emulate", "runtime", NULL};
+    static const char *const own[] = {"exp", "emulate", "runtime", "mlperf",
+                                      NULL};
 
     (void)pr_opt_find(key, &section);
     for (size_t i = 0; section && own[i]; i++)

@@ -126,6 +126,13 @@ static int no_workload(const struct dlio_args *args, const char *name,
                    args->config_dir ? args->config_dir : "");
 }
 
+/* Whether DLIO has no such file, so that hydra would look in --config-dir. */
+static bool is_ours_alone(const char *name)
+{
+    return strncmp(name, "llama3_", 7) == 0 || strcmp(name, "demo") == 0 ||
+           strcmp(name, "null") == 0;
+}
+
 static int read_workload(const struct dlio_args *args, const char *name,
                          struct pr_value *ret, struct pr_err *err)
 {
@@ -136,7 +143,9 @@ static int read_workload(const struct dlio_args *args, const char *name,
     if (args->config_dir)
         own = pr_arena_printf(args->arena, "%s/workload/%s.yaml",
                               args->config_dir, name);
-    if (path && own && access(own, R_OK) == 0) /* as with hydra */
+    if (path && own && access(own, R_OK) == 0 && is_ours_alone(name))
+        path = NULL;
+    else if (path && own && access(own, R_OK) == 0) /* as with hydra */
         say_warning(own, "what is bundled under this name is used instead",
                     "give the file another name");
     if (!path)

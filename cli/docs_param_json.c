@@ -136,6 +136,7 @@ static const char *example_text(const char *name)
         {"profiling.iostat_devices", "'[sda, nvme0n1]'"},
         {"output.folder", "/tmp/results"},
         {"output.log_file", "run.log"},
+        {"checkpoint.checkpoint_mechanism_classname", "None"},
         {"reader.data_loader_classname", "None"},
         {"reader.reader_classname", "None"},
         {"sys.plan_builder.var_order", "'[exp.model, exp.gpus]'"},

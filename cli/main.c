@@ -57,6 +57,20 @@ static const struct verb verbs[] = {
      "  prony generate workload.yaml --resume\n"
      "  prony generate workload.yaml --verify\n",
      cmd_generate},
+    {"capacity", ON_CAPACITY, "TARGET… [NAME=VALUE…]",
+     "the most accelerators that this storage keeps busy",
+     "Finds the largest number of emulated accelerators whose utilisation, as "
+     "DLIO computes it, is at or above the threshold. Short trials with few "
+     "and many accelerators close in on it; the number found and the next one "
+     "are repeated until the answer holds at the confidence asked for. Data "
+     "is made as trials need it while the disk has room. The answer comes "
+     "with the curve, the knee where waiting begins, what limits beyond it, a "
+     "chart and JSON. Ctrl-C stops cleanly and says how to go on.",
+     "  prony capacity unet3d_h100 -d /mnt/data\n"
+     "  prony capacity unet3d_h100 -d /mnt/data --au 0.95 --max 64\n"
+     "  prony capacity workload.yaml reader.read_threads=8 -o out\n"
+     "  prony capacity --resume out\n",
+     cmd_capacity},
     {"report", ON_REPORT, "DIR", "the results of a run",
      "Reads a run directory, also of a run that was stopped or is still going "
      "on, and prints one row for each experiment: what varies, how it ended, "

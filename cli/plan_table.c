@@ -69,6 +69,22 @@ static bool is_set(struct pr_plan *p, const char *name)
     return found;
 }
 
+/* Whether somebody gave it a value there. */
+static bool is_given(struct pr_plan *p, const char *name)
+{
+    uint32_t id = pr_names_find(pr_plan_names(p), name, strlen(name));
+    struct pr_walk *w = pr_walk_new(p);
+    const struct pr_setting *set = NULL;
+    struct pr_experiment e;
+    bool found;
+
+    if (w && id != PR_NO_NAME && pr_walk_next(w, &e, NULL) == 1)
+        set = pr_params_get(e.params, id);
+    found = set && set->origin.kind != PR_FROM_DEFAULT;
+    pr_walk_free(w);
+    return found;
+}
+
 static int put_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
                      struct pr_buf *out, struct pr_err *err)
 {
@@ -88,7 +104,7 @@ static int put_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
         names[n++] = variable;
     if (is_set(p, "exp.command") || !is_set(p, "exp.workload"))
         names[n++] = "exp.command";
-    else if (pr_names_find(pr_plan_names(p), "model.name", 10) != PR_NO_NAME)
+    else if (is_given(p, "model.name"))
         names[n++] = "model.name";
     else
         names[n++] = "dataset.format";
@@ -106,11 +122,47 @@ static int put_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
     return rc;
 }
 
+/* The document ends with "}\n", which is kept back so that members can be
+ * added to it. */
+struct document {
+    char end[2];
+    size_t kept;
+};
+
 static int to_stdout(void *ctx, const char *data, size_t len,
                      struct pr_err *err)
 {
-    (void)ctx;
-    return answer(data, len, err);
+    struct document *d = ctx;
+    int rc = answer(d->end, d->kept, err);
+
+    d->kept = len < sizeof d->end ? len : sizeof d->end;
+    memcpy(d->end, data + len - d->kept, d->kept);
+    return rc ? rc : answer(data, len - d->kept, err);
+}
+
+static int show_checkpoints(const struct pr_buf *list, struct pr_err *err)
+{
+    int rc = list->len ? answer(", \"checkpoints\": [\n", 19, err) : PR_OK;
+
+    if (!rc)
+        rc = answer_buf(list, err);
+    return !rc && list->len ? answer("\n]", 2, err) : rc;
+}
+
+/* What is wrong with checkpoints is found before anything is answered. */
+static int show_json(struct cli *c, struct pr_plan *p, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf list = PR_BUF_INIT(SIZE_MAX / 2);
+    struct document d = {.kept = 0};
+    int rc = plan_checkpoint_json(p, &list, err);
+
+    if (!rc)
+        rc = pr_plan_write(p, arg_on(c, A_FULL), to_stdout, &d, NULL, err);
+    if (!rc)
+        rc = show_checkpoints(&list, err);
+    if (!rc)
+        rc = plan_mlperf_json(c, p, err);
+    return rc ? rc : answer(d.end, d.kept, err);
 }
 
 int plan_show(struct cli *c, struct pr_plan *p, bool json, uint64_t max_rows,
@@ -121,14 +173,17 @@ int plan_show(struct cli *c, struct pr_plan *p, bool json, uint64_t max_rows,
     int rc;
 
     if (json)
-        return pr_plan_write(p, arg_on(c, A_FULL), to_stdout, NULL, NULL, err);
+        return show_json(c, p, err);
     rc = put_table(c, p, max_rows, &text, err);
     if (!rc)
         rc = pr_plan_cost(p, &cost, err);
+    if (!rc)
+        rc = plan_checkpoint_text(c, p, &text, err);
     if (rc)
         return rc;
     if (text.len)
         pr_buf_char(&text, '\n');
     plan_cost_text(&cost, &text);
-    return answer_buf(&text, err);
+    rc = plan_mlperf_text(c, p, &text, err);
+    return rc ? rc : answer_buf(&text, err);
 }

@@ -2,6 +2,7 @@
 #include "cli/report.h"
 
 #include "present/emulate_report.h"
+#include "present/mlperf_report.h"
 #include "present/run_json.h"
 #include "present/run_table.h"
 #include "present/run_warnings.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_VERDICTS = 20 };
+enum { MAX_VERDICTS = 20, MAX_JUDGED = 3 };
 
 enum pr_table_format report_format(const char *name)
 {
@@ -44,6 +45,8 @@ int report_table(struct cli *c, const char *dir, const char *format,
         rc = pr_emulate_verdicts(dir, MAX_VERDICTS, &text, err);
         if (!rc)
             rc = pr_run_warnings(dir, MAX_VERDICTS, &text, err);
+        if (!rc)
+            rc = pr_mlperf_run_text(dir, MAX_JUDGED, f, &style, &text, err);
     }
     return rc ? rc : answer_buf(&text, err);
 }

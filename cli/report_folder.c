@@ -1,13 +1,16 @@
 /*
  * `prony report`: what kind of folder it is, and what is said of it. A run
  * directory: its table, then what its emulated experiments found. The folder
- * of an experiment, and one of DLIO's results: our report, then DLIO's.
+ * of an experiment, and one of DLIO's results: our report, then DLIO's. A
+ * search for the capacity: its answer.
  */
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/report.h"
+#include "present/capacity_report.h"
 #include "present/dlio_report.h"
 #include "present/emulate_report.h"
+#include "present/mlperf_report.h"
 #include "present/run_table.h"
 #include "present/screen.h"
 
@@ -119,6 +122,33 @@ static int report_dlio(struct report *r, struct pr_err *err)
 
 /* ---- the folder of an experiment */
 
+static int mlperf_json(struct report *r, const struct pr_value *result,
+                       struct pr_jb *jb, struct pr_err *err)
+{
+    struct pr_mlperf m;
+    bool asked;
+    int rc = pr_mlperf_result_judge(r->dir, result, r->arena, &m, &asked, err);
+
+    if (rc || !asked)
+        return rc;
+    pr_jb_obj(jb, "mlperf");
+    pr_mlperf_json(&m, jb);
+    pr_jb_end(jb);
+    return PR_OK;
+}
+
+static int mlperf_people(struct report *r, const struct pr_value *result,
+                         const char *id, struct pr_err *err)
+{
+    struct pr_mlperf m;
+    bool asked;
+    int rc = pr_mlperf_result_judge(r->dir, result, r->arena, &m, &asked, err);
+
+    return rc || !asked
+               ? rc
+               : pr_mlperf_text(&m, id, r->format, &r->style, r->out, err);
+}
+
 static const char *text_at(const struct pr_value *map, const char *key,
                            const char *otherwise)
 {
@@ -147,8 +177,9 @@ static int experiment_json(struct report *r, const struct pr_value *result,
         pr_dlio_report_json(&run, &jb);
         pr_jb_end(&jb);
     }
+    rc = mlperf_json(r, result, &jb, err);
     end_document(r, &jb);
-    return PR_OK;
+    return rc;
 }
 
 static int experiment_people(struct report *r, const struct pr_value *result,
@@ -168,6 +199,8 @@ static int experiment_people(struct report *r, const struct pr_value *result,
     rc = pr_emulate_report(text_at(result, "id", r->dir),
                            results ? results : &none, r->format, &r->style,
                            r->out, err);
+    if (!rc)
+        rc = mlperf_people(r, result, text_at(result, "id", r->dir), err);
     if (rc || !has(r->dir, "summary.json"))
         return rc;
     rc = read_dlio(r, r->dir, &run, err);
@@ -227,39 +260,58 @@ static int run_people(struct report *r, struct pr_err *err)
     int rc = pr_emulate_report_run(r->dir, r->format, &r->style, r->out, &count,
                                    id, err);
 
+    if (!rc)
+        rc = pr_mlperf_run_text(r->dir, 0, r->format, &r->style, r->out, err);
     return rc || !count ? rc : run_dlio(r, count, id, err);
 }
 
-/* The table's document, with what was emulated as one more member. */
-static int run_json(struct report *r, struct pr_err *err)
+/* What was emulated, and what MLPerf's rules say of it, as members. */
+static int more_json(struct report *r, struct pr_jb *jb, bool *ret_any,
+                     struct pr_err *err)
 {
-    PR_AUTO_BUF struct pr_buf more = PR_BUF_INIT(1u << 30);
-    struct pr_json_in in = {.name = r->dir};
-    struct pr_value all;
-    struct pr_jb jb;
+    PR_AUTO_BUF struct pr_buf none = PR_BUF_INIT(1u << 30);
+    struct pr_jb probe;
     uint64_t count = 0;
+    size_t before = jb->out->len;
     int rc;
 
-    pr_jb_init(&jb, &more, 1);
-    pr_jb_obj(&jb, NULL);
-    rc = pr_emulate_report_json(r->dir, &jb, "emulated", &count, err);
-    if (rc || !count)
-        return rc;
-    in.text = r->out->data;
-    in.len = r->out->len;
-    rc = pr_buf_ok(r->out) ? pr_json_read(&in, r->arena, &all, NULL, err)
-                           : pr_fail_nomem(err);
+    pr_jb_init(&probe, &none, 1);
+    pr_jb_obj(&probe, NULL);
+    rc = pr_emulate_report_json(r->dir, &probe, "emulated", &count, err);
+    if (!rc && count)
+        rc = pr_emulate_report_json(r->dir, jb, "emulated", &count, err);
+    if (!rc)
+        rc = pr_mlperf_run_json(r->dir, jb, "mlperf", err);
+    *ret_any = jb->out->len > before;
+    return rc;
+}
+
+/* The table's document, with these members. */
+static int run_json(struct report *r, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1u << 30);
+    struct pr_json_in in = {
+        .name = r->dir, .text = r->out->data, .len = r->out->len};
+    struct pr_value all;
+    struct pr_jb jb;
+    bool any = false;
+    int rc = pr_buf_ok(r->out) ? pr_json_read(&in, r->arena, &all, NULL, err)
+                               : pr_fail_nomem(err);
+
     if (rc)
         return rc;
-    pr_buf_clear(r->out);
-    pr_jb_init(&jb, r->out, 1);
+    pr_jb_init(&jb, &text, 1);
     pr_jb_obj(&jb, NULL);
     for (uint32_t i = 0; i < all.len; i++)
         pr_jb_value(&jb, all.members[i].key, &all.members[i].value);
-    rc = pr_emulate_report_json(r->dir, &jb, "emulated", &count, err);
-    if (!rc)
-        end_document(r, &jb);
-    return rc;
+    rc = more_json(r, &jb, &any, err);
+    if (rc || !any)
+        return rc;
+    pr_buf_clear(r->out);
+    pr_buf_add(r->out, text.data, text.len);
+    jb.out = r->out;
+    end_document(r, &jb);
+    return PR_OK;
 }
 
 static int report_run(struct report *r, struct pr_err *err)
@@ -276,6 +328,18 @@ static int report_run(struct report *r, struct pr_err *err)
     if (r->format == PR_TABLE_JSON)
         return run_json(r, err);
     return r->format == PR_TABLE_CSV ? PR_OK : run_people(r, err);
+}
+
+static int report_capacity(struct report *r, struct pr_err *err)
+{
+    struct pr_capacity_record found;
+    int rc = pr_capacity_read(r->dir, r->arena, &found, err);
+
+    if (rc)
+        return rc;
+    if (r->format == PR_TABLE_JSON)
+        return pr_capacity_json(&found, r->out, err);
+    return pr_capacity_text(&found, r->dir, r->format, &r->style, r->out, err);
 }
 
 int report_folder(struct cli *c, const char *dir, const char *format,
@@ -296,7 +360,9 @@ int report_folder(struct cli *c, const char *dir, const char *format,
         r.dir = pr_arena_printf(c->arena, "%s/prony", dir);
     if (!r.dir)
         return pr_fail_nomem(err);
-    if (has(r.dir, "plan.json"))
+    if (has(r.dir, "capacity.json"))
+        rc = report_capacity(&r, err);
+    else if (has(r.dir, "plan.json"))
         rc = report_run(&r, err);
     else if (has(dir, "result.json"))
         rc = report_experiment(&r, err);

@@ -1,10 +1,13 @@
 /* From arguments to a plan. */
 #include "cli/targets.h"
 
+#include "base/nearest.h"
 #include "base/units.h"
 #include "conf/override.h"
 #include "conf/share.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +28,46 @@ static bool is_file_name(const char *s)
     return false;
 }
 
+/* Names are compared without case, and '-' is '_'. */
+static void plain_name(const char *name, char out[static 64])
+{
+    size_t i = 0;
+
+    for (; name[i] && i < 63; i++)
+        out[i] = name[i] == '-' ? '_' : (char)tolower((unsigned char)name[i]);
+    out[i] = '\0';
+}
+
+/* What a bundled name that is not there may have been meant for: one that
+ * begins so, else the nearest. */
+struct guess {
+    char typed[64];
+    struct pr_nearest nearest;
+    char longer[64]; /* "": none */
+};
+
+static int guess_one(void *ctx, const char *name, const char *path)
+{
+    struct guess *g = ctx;
+
+    (void)path;
+    if (!*g->longer && strncmp(name, g->typed, strlen(g->typed)) == 0)
+        snprintf(g->longer, sizeof g->longer, "%s", name);
+    pr_nearest_offer(&g->nearest, name);
+    return PR_OK;
+}
+
+static const char *nearest_bundled(struct cli *c, const char *name)
+{
+    struct guess g = {.longer = ""};
+
+    plain_name(name, g.typed);
+    pr_nearest_init(&g.nearest, g.typed);
+    if (pr_share_each("workloads", guess_one, &g, NULL))
+        return NULL;
+    return *g.longer ? pr_arena_str(c->arena, g.longer) : g.nearest.best;
+}
+
 static int add_target(struct cli *c, struct pr_plan *p, const char *name,
                       struct pr_err *err)
 {
@@ -33,8 +76,15 @@ static int add_target(struct cli *c, struct pr_plan *p, const char *name,
     if (!is_file_name(name)) {
         path = pr_share_find(c->arena, "workloads", name);
         if (!path) {
+            const char *near = nearest_bundled(c, name);
+
             pr_fail(err, PR_E_USAGE, "", "nothing bundled is called '%s'",
                     name);
+            if (near)
+                return pr_hint(err,
+                               "did you mean '%s'? 'prony plan --list' "
+                               "shows the names",
+                               near);
             return pr_hint(err,
                            "'prony plan --list' shows the names; a file "
                            "of yours is given with its ending or as "
@@ -175,6 +225,7 @@ int plan_from_args(struct cli *c, struct pr_plan **ret, struct pr_err *err)
 void plan_cost_text(const struct pr_plan_cost *cost, struct pr_buf *out)
 {
     uint64_t active = cost->experiments - cost->skipped;
+    bool moves = cost->read_bytes || cost->write_bytes;
     char text[24], bytes[16];
 
     pr_buf_printf(out, "%llu experiment%s",
@@ -192,11 +243,14 @@ void plan_cost_text(const struct pr_plan_cost *cost, struct pr_buf *out)
     pr_buf_str(out, "; time: ");
     if (!active)
         pr_buf_str(out, "none");
-    else if (!cost->unknown && cost->read_bytes && cost->seconds > 0)
-        pr_buf_printf(out, "at least %s of computing",
+    else if (!cost->unknown && moves && cost->seconds > 0)
+        pr_buf_printf(out, "at least %s, if storage cost none",
                       pr_format_seconds(text, cost->seconds));
-    else if (!cost->unknown && cost->read_bytes)
-        pr_buf_str(out, "as long as reading takes");
+    else if (!cost->unknown && moves)
+        pr_buf_printf(out, "as long as %s",
+                      !cost->write_bytes  ? "reading takes"
+                      : !cost->read_bytes ? "writing takes"
+                                          : "reading and writing take");
     else if (!cost->unknown && !cost->refused)
         pr_buf_printf(out, "about %s", pr_format_seconds(text, cost->seconds));
     else if (cost->refused)
@@ -209,8 +263,11 @@ void plan_cost_text(const struct pr_plan_cost *cost, struct pr_buf *out)
                         "(exp.timeout)");
     pr_buf_char(out, '\n');
     if (cost->refused)
-        pr_buf_printf(out, "%s cannot be run by this version: %s: %s\n",
-                      cost->refused == cost->experiments ? "It"
-                                                         : "Some of them",
-                      cost->why.where, cost->why.msg);
+        pr_buf_printf(
+            out, "%s cannot be run %s: %s: %s\n",
+            cost->refused == cost->experiments ? "It" : "Some of them",
+            cost->why.code == PR_E_UNAVAIL ? "by this version" : "here",
+            cost->why.where, cost->why.msg);
+    if (cost->refused && cost->why.code != PR_E_UNAVAIL && *cost->why.hint)
+        pr_buf_printf(out, "hint: %s\n", cost->why.hint);
 }

@@ -11,8 +11,32 @@
 int plan_from_args(struct cli *c, struct pr_plan **ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
+/* Makes "runs/NAME.TIME", NAME being the first target's and suffix, with a
+ * number when there is one of this second. NULL: err. */
+const char *runs_dir(struct cli *c, const char *suffix, struct pr_err *err);
+
+/* Experiments see the root of data in their environment: the folder of -d, or
+ * what is there already. NULL: no -d. */
+void set_data_root(const char *dir);
+
 /* One or two lines in plain words. */
 void plan_cost_text(const struct pr_plan_cost *cost, struct pr_buf *out);
+
+/* Appends a table of the checkpoints that experiments write; nothing when none
+ * does. */
+int plan_checkpoint_text(struct cli *c, struct pr_plan *p, struct pr_buf *out,
+                         struct pr_err *err) PR_MUST_CHECK;
+
+/* Appends an object for each such experiment, with commas between. */
+int plan_checkpoint_json(struct pr_plan *p, struct pr_buf *out,
+                         struct pr_err *err) PR_MUST_CHECK;
+
+/* What MLPerf Storage asks of a plan's experiments, if it concerns them: lines
+ * under the table, or `, "mlperf": […]` of a JSON document on stdout. */
+int plan_mlperf_text(struct cli *c, struct pr_plan *p, struct pr_buf *out,
+                     struct pr_err *err) PR_MUST_CHECK;
+int plan_mlperf_json(struct cli *c, struct pr_plan *p,
+                     struct pr_err *err) PR_MUST_CHECK;
 
 /* Prints a plan: its JSON, or a table of at most max_rows experiments (id,
  * what varies, command) and the cost. */

@@ -1,8 +1,8 @@
 # bash completion for prony. Written by "prony __complete bash"; do not
 # edit.
 
-_prony_verbs='demo plan run generate report help doctor'
-_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate sys.plan_builder'
+_prony_verbs='demo plan run generate capacity report help doctor'
+_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint mlperf sys.plan_builder'
 _prony_names='exp.workload
 exp.command
 exp.args
@@ -160,6 +160,50 @@ emulate.drop_all
 emulate.check_files
 emulate.trace
 emulate.tensorboard
+model.parallelism.tensor
+model.parallelism.pipeline
+model.parallelism.data
+model.parallelism.zero_stage
+model.transformer.vocab_size
+model.transformer.hidden_size
+model.transformer.ffn_hidden_size
+model.transformer.num_attention_heads
+model.transformer.num_kv_heads
+model.name
+model.type
+model.model_size_bytes
+model.model_datatype
+model.optimizer_datatype
+model.optimization_groups
+model.num_layers
+model.layer_parameters
+checkpoint.checkpoint_folder
+checkpoint.checkpoint_after_epoch
+checkpoint.epochs_between_checkpoints
+checkpoint.steps_between_checkpoints
+checkpoint.type
+checkpoint.mode
+checkpoint.fsync
+checkpoint.rank_sync
+checkpoint.recovery_rank_shift
+checkpoint.rank_shift
+checkpoint.time_between_checkpoints
+checkpoint.num_checkpoints_write
+checkpoint.num_checkpoints_read
+checkpoint.randomize_tensor
+checkpoint.checkpoint_mechanism_classname
+checkpoint.ksm
+checkpoint.layout
+checkpoint.verify
+checkpoint.keep
+checkpoint.writers
+checkpoint.block_size
+checkpoint.engine
+checkpoint.first_rank
+checkpoint.seed
+mlperf.division
+mlperf.hosts
+mlperf.host_memory
 sys.plan_builder.var_order'
 
 # Values of a parameter.
@@ -213,6 +257,18 @@ _prony_values()
     emulate.check_files) echo sampled all none ;;
     emulate.trace) echo true false ;;
     emulate.tensorboard) echo true false ;;
+    model.model_datatype) echo fp16 bf16 fp32 fp64 int8 uint8 ;;
+    model.optimizer_datatype) echo fp16 bf16 fp32 fp64 int8 uint8 ;;
+    checkpoint.type) echo rank_zero all_ranks ;;
+    checkpoint.mode) echo default subset ;;
+    checkpoint.fsync) echo true false ;;
+    checkpoint.rank_sync) echo true false ;;
+    checkpoint.recovery_rank_shift) echo true false ;;
+    checkpoint.randomize_tensor) echo true false ;;
+    checkpoint.layout) echo plain torch ;;
+    checkpoint.verify) echo true false ;;
+    checkpoint.engine) echo same pread direct mmap io_uring memory null ;;
+    mlperf.division) echo none closed open ;;
     esac
 }
 
@@ -248,7 +304,8 @@ _prony_options()
         --full \
         --list \
         --explain \
-        --output ;;
+        --output \
+        --data ;;
     run) echo \
         --help \
         --log-level \
@@ -294,6 +351,32 @@ _prony_options()
         --force \
         --resume \
         --data \
+        --format ;;
+    capacity) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --param \
+        --variable \
+        --extension \
+        --config \
+        --set-file \
+        --no-defaults \
+        --name \
+        --repeat \
+        --output \
+        --au \
+        --confidence \
+        --min \
+        --max \
+        --steps \
+        --repeats \
+        --no-generate \
+        --data \
+        --resume \
         --format ;;
     report) echo \
         --help \
@@ -345,6 +428,7 @@ _prony_option()
     'plan --format') echo 'choice table json' ;;
     'plan --explain') echo 'name' ;;
     'plan --output' | 'plan -o') echo 'file' ;;
+    'plan --data' | 'plan -d') echo 'dir' ;;
     'run --log-level') echo 'choice critical error warning info debug' ;;
     'run --color') echo 'choice auto always never' ;;
     'run --progress') echo 'choice auto always never plain json' ;;
@@ -376,6 +460,26 @@ _prony_option()
     'generate --threads') echo 'any' ;;
     'generate --data' | 'generate -d') echo 'dir' ;;
     'generate --format') echo 'choice text json' ;;
+    'capacity --log-level') echo 'choice critical error warning info debug' ;;
+    'capacity --color') echo 'choice auto always never' ;;
+    'capacity --progress') echo 'choice auto always never plain json' ;;
+    'capacity --param' | 'capacity -P') echo 'set' ;;
+    'capacity --variable' | 'capacity -V') echo 'var' ;;
+    'capacity --extension' | 'capacity -E') echo 'any' ;;
+    'capacity --config') echo 'file' ;;
+    'capacity --set-file') echo 'set-file' ;;
+    'capacity --name') echo 'any' ;;
+    'capacity --repeat') echo 'any' ;;
+    'capacity --output' | 'capacity -o') echo 'dir' ;;
+    'capacity --au') echo 'any' ;;
+    'capacity --confidence') echo 'any' ;;
+    'capacity --min') echo 'any' ;;
+    'capacity --max') echo 'any' ;;
+    'capacity --steps') echo 'any' ;;
+    'capacity --repeats') echo 'any' ;;
+    'capacity --data' | 'capacity -d') echo 'dir' ;;
+    'capacity --resume') echo 'dir' ;;
+    'capacity --format') echo 'choice text json' ;;
     'report --log-level') echo 'choice critical error warning info debug' ;;
     'report --color') echo 'choice auto always never' ;;
     'report --progress') echo 'choice auto always never plain json' ;;
@@ -400,6 +504,7 @@ _prony_takes()
     plan) echo target ;;
     run) echo target ;;
     generate) echo target ;;
+    capacity) echo target ;;
     report) echo dir ;;
     help) echo topic ;;
     esac

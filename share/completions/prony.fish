@@ -83,9 +83,9 @@ function __prony_names
         storage.block_size 'Size of one request to the kernel, where an engine splits large reads and writes.' \
         storage.request_size 'Largest single read that pread and direct ask the kernel for; direct rounds it to 4096.' \
         storage.queue_depth 'Requests that io_uring keeps under way for one thread.' \
-        storage.throttle 'Slows the reads and writes of each thread down to this many bytes a second, to emulate slower storage.' \
+        storage.throttle 'Slows all reads and writes together down to this many bytes a second, to emulate slower storage: the threads of an experiment share it.' \
         storage.latency 'Time added to every open, read and write, to emulate storage that is far away.' \
-        storage.fault 'Errors to make up, for tests: a list such as \'eio:read:0.01,short:read:3,enospc:write:100\'; each is kind:operation:when, when being a probability below 1 or the number of the call.' \
+        storage.fault 'Errors to make up, for tests: a list such as \'eio:read:0.01,short:read:3,enospc:write:100\'; each is kind:operation:when, when being a probability below 1 or the number of the call, counted over all threads of an experiment.' \
         storage.trace 'File to append one line of JSON to for every operation: what, name, offset, bytes, start, duration.' \
         dataset.hdf5.num_dset_per_record 'HDF5 data sets that a sample is split over; record_dims[0] must be a multiple of it.' \
         dataset.hdf5.chunk_dims 'Shape of a chunk, the axis of samples first.' \
@@ -157,7 +157,7 @@ function __prony_names
         workflow.generate_data 'Make the data set first.' \
         workflow.train 'Read the training data, epoch by epoch.' \
         workflow.evaluation 'Evaluate between epochs.' \
-        workflow.checkpoint 'Write checkpoints.' \
+        workflow.checkpoint 'Write checkpoints, as section checkpoint says: while training, or, without training, some to be written and then read.' \
         workflow.profiling 'Watch the system meanwhile, as section profiling says.' \
         output.metric.exclude_start_steps 'Steps at the start of an epoch that are not counted.' \
         output.metric.exclude_end_steps 'Steps at its end that are not counted.' \
@@ -174,6 +174,50 @@ function __prony_names
         emulate.check_files 'Whether the files are looked for before training: some of them, all, or none.' \
         emulate.trace 'Write trace.json: every fetch, step and sample, for ui.perfetto.dev.' \
         emulate.tensorboard 'Write event files for TensorBoard: throughput, utilisation and waits by step.' \
+        model.parallelism.tensor 'Ranks that share each layer (tensor parallelism).' \
+        model.parallelism.pipeline 'Stages that the layers are divided into (pipeline parallelism).' \
+        model.parallelism.data 'Copies of the model (data parallelism).' \
+        model.parallelism.zero_stage 'What ZeRO divides among the copies: 0 nothing, 1 the optimiser, 2 gradients as well, 3 parameters as well.' \
+        model.transformer.vocab_size 'Words that it knows.' \
+        model.transformer.hidden_size 'Length of the vector of a word.' \
+        model.transformer.ffn_hidden_size 'Length of the vector inside a feed-forward block.' \
+        model.transformer.num_attention_heads 'Heads that attend.' \
+        model.transformer.num_kv_heads 'Heads with keys and values of their own.' \
+        model.name 'Name of the model, for reports.' \
+        model.type 'Kind of the model.' \
+        model.model_size_bytes 'Size of the state that a model of another kind than transformer has, in every checkpoint of a rank.' \
+        model.model_datatype 'Type of the model\'s parameters in a checkpoint.' \
+        model.optimizer_datatype 'Type of the optimiser\'s state in a checkpoint.' \
+        model.optimization_groups 'Sizes of the optimiser\'s groups in bytes; empty: they follow from the transformer.' \
+        model.num_layers 'Layers; below 1: a checkpoint has no layers and no optimiser state.' \
+        model.layer_parameters 'Sizes of the tensors of each layer in bytes; empty: they follow from the transformer.' \
+        checkpoint.checkpoint_folder 'Folder of the checkpoints; a relative one is in the working folder, or in that of -d.' \
+        checkpoint.checkpoint_after_epoch 'First epoch that is followed by a checkpoint.' \
+        checkpoint.epochs_between_checkpoints 'Epochs from one checkpoint to the next.' \
+        checkpoint.steps_between_checkpoints 'Steps from one checkpoint to the next within an epoch; -1: checkpoints go by epochs.' \
+        checkpoint.type 'Read for DLIO\'s sake.' \
+        checkpoint.mode 'subset: the accelerators are some of the ranks of a larger job, whose number model.parallelism gives.' \
+        checkpoint.fsync 'Have every file on stable storage before a checkpoint counts as written.' \
+        checkpoint.rank_sync 'DLIO\'s figures take the time until the slowest rank was done, not that of rank 0.' \
+        checkpoint.recovery_rank_shift 'A rank reads what another one wrote, rank_shift further, so that no machine reads its own pages.' \
+        checkpoint.rank_shift 'How far recovery_rank_shift shifts.' \
+        checkpoint.time_between_checkpoints 'Without training: seconds to wait before each checkpoint is written or read.' \
+        checkpoint.num_checkpoints_write 'Without training: how many are written.' \
+        checkpoint.num_checkpoints_read 'Without training: how many are read afterwards.' \
+        checkpoint.randomize_tensor 'Contents that do not compress, the same for the same seed; false: ones.' \
+        checkpoint.checkpoint_mechanism_classname 'A Python class of DLIO\'s; cannot be used.' \
+        checkpoint.ksm 'DLIO\'s way to keep equal pages of checkpoints once in memory.' \
+        checkpoint.layout 'What is in a file: plain tensors one after another behind a header as in safetensors, or the zip archive that torch.load reads.' \
+        checkpoint.verify 'Compare every byte that is read with what was written.' \
+        checkpoint.keep 'Newest checkpoints of a run that are kept, older ones are removed.' \
+        checkpoint.writers 'Threads that write and read for all ranks.' \
+        checkpoint.block_size 'Size of one write or read, rounded down to a multiple of 4096.' \
+        checkpoint.engine 'How checkpoints are written and read; same: as storage.engine says.' \
+        checkpoint.first_rank 'With mode=subset: the first rank that is run here; those after it follow.' \
+        checkpoint.seed 'Seed of the contents.' \
+        mlperf.division 'Check the experiment against the rules of MLPerf Storage for this division, and report it.' \
+        mlperf.hosts 'Client machines that would take part, for the size of the data set.' \
+        mlperf.host_memory 'Memory of each client machine.' \
         sys.plan_builder.var_order 'Names of variables, the slowest first.'
 end
 
@@ -322,7 +366,45 @@ function __prony_settings
         emulate.trace=true \
         emulate.trace=false \
         emulate.tensorboard=true \
-        emulate.tensorboard=false
+        emulate.tensorboard=false \
+        model.model_datatype=fp16 \
+        model.model_datatype=bf16 \
+        model.model_datatype=fp32 \
+        model.model_datatype=fp64 \
+        model.model_datatype=int8 \
+        model.model_datatype=uint8 \
+        model.optimizer_datatype=fp16 \
+        model.optimizer_datatype=bf16 \
+        model.optimizer_datatype=fp32 \
+        model.optimizer_datatype=fp64 \
+        model.optimizer_datatype=int8 \
+        model.optimizer_datatype=uint8 \
+        checkpoint.type=rank_zero \
+        checkpoint.type=all_ranks \
+        checkpoint.mode=default \
+        checkpoint.mode=subset \
+        checkpoint.fsync=true \
+        checkpoint.fsync=false \
+        checkpoint.rank_sync=true \
+        checkpoint.rank_sync=false \
+        checkpoint.recovery_rank_shift=true \
+        checkpoint.recovery_rank_shift=false \
+        checkpoint.randomize_tensor=true \
+        checkpoint.randomize_tensor=false \
+        checkpoint.layout=plain \
+        checkpoint.layout=torch \
+        checkpoint.verify=true \
+        checkpoint.verify=false \
+        checkpoint.engine=same \
+        checkpoint.engine=pread \
+        checkpoint.engine=direct \
+        checkpoint.engine=mmap \
+        checkpoint.engine=io_uring \
+        checkpoint.engine=memory \
+        checkpoint.engine=null \
+        mlperf.division=none \
+        mlperf.division=closed \
+        mlperf.division=open
 end
 
 function __prony_set_file
@@ -339,6 +421,7 @@ function __prony_topics
         plan 'show the experiments that run would run, and their cost' \
         run 'run a plan and record every result' \
         generate 'make the data set of an experiment, and nothing else' \
+        capacity 'the most accelerators that this storage keeps busy' \
         report 'the results of a run' \
         help 'parameters, verbs and what they mean' \
         doctor 'what this machine and this build have and lack' \
@@ -357,6 +440,11 @@ function __prony_topics
         metric 'what a run should reach' \
         profiling 'what is watched while training is emulated' \
         emulate 'how training is emulated' \
+        model.parallelism 'how the model is spread over ranks' \
+        model.transformer 'what the sizes of a transformer follow from' \
+        model 'the model that is trained' \
+        checkpoint 'when checkpoints are written and read, where and how' \
+        mlperf 'the rules of MLPerf Storage' \
         sys.plan_builder 'how the plan is built'
     __prony_names
 end
@@ -368,29 +456,31 @@ complete -c prony -n __prony_no_verb -a demo -d 'a tour on this machine in about
 complete -c prony -n __prony_no_verb -a plan -d 'show the experiments that run would run, and their cost'
 complete -c prony -n __prony_no_verb -a run -d 'run a plan and record every result'
 complete -c prony -n __prony_no_verb -a generate -d 'make the data set of an experiment, and nothing else'
+complete -c prony -n __prony_no_verb -a capacity -d 'the most accelerators that this storage keeps busy'
 complete -c prony -n __prony_no_verb -a report -d 'the results of a run'
 complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
 complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
-complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l help -s h -d 'show this help'
-complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
-complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l verbose -s v -d 'say more: --log-level debug'
-complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l quiet -s q -d 'say less: only errors, no progress'
-complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
-complete -c prony -n '__prony_verb demo plan run generate report help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
-complete -c prony -n '__prony_verb plan run generate' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
-complete -c prony -n '__prony_verb plan run generate' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
-complete -c prony -n '__prony_verb plan run generate' -l extension -s E -x -d 'change experiments that match a condition'
-complete -c prony -n '__prony_verb plan run generate' -l config -r -F -d 'one more config, laid over the targets; may be repeated'
-complete -c prony -n '__prony_verb plan run generate' -l set-file -x -a '(__prony_set_file)' -d 'set a parameter to the text of a file'
-complete -c prony -n '__prony_verb plan run generate' -l no-defaults -d 'use none of Prony\'s own parameters, only what is given (also --discard-default-config)'
-complete -c prony -n '__prony_verb plan run generate' -l name -x -d 'only experiments whose exp.name is one of these'
-complete -c prony -n '__prony_verb plan run generate' -l repeat -x -d 'do everything N times; repeats are the outer loop'
+complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l help -s h -d 'show this help'
+complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l verbose -s v -d 'say more: --log-level debug'
+complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l quiet -s q -d 'say less: only errors, no progress'
+complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
+complete -c prony -n '__prony_verb plan run generate capacity' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
+complete -c prony -n '__prony_verb plan run generate capacity' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
+complete -c prony -n '__prony_verb plan run generate capacity' -l extension -s E -x -d 'change experiments that match a condition'
+complete -c prony -n '__prony_verb plan run generate capacity' -l config -r -F -d 'one more config, laid over the targets; may be repeated'
+complete -c prony -n '__prony_verb plan run generate capacity' -l set-file -x -a '(__prony_set_file)' -d 'set a parameter to the text of a file'
+complete -c prony -n '__prony_verb plan run generate capacity' -l no-defaults -d 'use none of Prony\'s own parameters, only what is given (also --discard-default-config)'
+complete -c prony -n '__prony_verb plan run generate capacity' -l name -x -d 'only experiments whose exp.name is one of these'
+complete -c prony -n '__prony_verb plan run generate capacity' -l repeat -x -d 'do everything N times; repeats are the outer loop'
 complete -c prony -n '__prony_verb plan' -l format -x -a 'table json' -d 'how the plan is printed (default: table)'
 complete -c prony -n '__prony_verb plan' -l print-config -d 'print the merged config instead: parameters, variables and extensions'
 complete -c prony -n '__prony_verb plan' -l full -d 'with --format json: merge the defaults into each experiment'
 complete -c prony -n '__prony_verb plan' -l list -d 'list what is bundled and can be named as a target'
 complete -c prony -n '__prony_verb plan' -l explain -x -a '(__prony_names)' -d 'say who set a parameter, and over what'
 complete -c prony -n '__prony_verb plan' -l output -s o -r -F -d 'write the plan as JSON to a file, to be run later (also --plan)'
+complete -c prony -n '__prony_verb plan' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets, where room is looked for (also PRONY_DATA)'
 complete -c prony -n '__prony_verb run' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/NAME.TIME)'
 complete -c prony -n '__prony_verb run' -l plan -r -F -d 'run a finished plan as it stands; the same as naming it as the target'
 complete -c prony -n '__prony_verb generate' -l threads -x -d 'threads that make files (default: one for each processor)'
@@ -407,6 +497,17 @@ complete -c prony -n '__prony_verb run' -l fail-fast -d 'stop after the first ex
 complete -c prony -n '__prony_verb run' -l dry-run -d 'show the plan and its cost, run nothing'
 complete -c prony -n '__prony_verb run' -l launcher -x -a 'local' -d 'how experiments become processes (default: local)'
 complete -c prony -n '__prony_verb run' -l format -x -a 'text json' -d 'how results are printed (default: text)'
+complete -c prony -n '__prony_verb capacity' -l output -s o -x -a '(__fish_complete_directories)' -d 'folder of the search (default: runs/NAME-capacity.TIME)'
+complete -c prony -n '__prony_verb capacity' -l au -x -d 'utilisation to keep, 1 being always busy (default: metric.au of the target)'
+complete -c prony -n '__prony_verb capacity' -l confidence -x -d 'how sure the answer shall be (default: 0.95)'
+complete -c prony -n '__prony_verb capacity' -l min -x -d 'accelerators to start with (default: 1)'
+complete -c prony -n '__prony_verb capacity' -l max -x -d 'accelerators at most (default: 1000000)'
+complete -c prony -n '__prony_verb capacity' -l steps -x -d 'steps of each accelerator that count in a trial (default: about 15 s of computing, from 20 to 500; 500 under MLPerf\'s rules)'
+complete -c prony -n '__prony_verb capacity' -l repeats -x -d 'runs of one number of accelerators, at most (default: 8)'
+complete -c prony -n '__prony_verb capacity' -l no-generate -d 'make no data: use what is there, several times if need be'
+complete -c prony -n '__prony_verb capacity' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets; experiments see it as PRONY_DATA'
+complete -c prony -n '__prony_verb capacity' -l resume -x -a '(__fish_complete_directories)' -d 'go on with the search in DIR; trials that are done are not run again'
+complete -c prony -n '__prony_verb capacity' -l format -x -a 'text json' -d 'how the answer is printed (default: text)'
 complete -c prony -n '__prony_verb report' -l format -x -a 'text json csv md' -d 'how the report is printed (default: text)'
 complete -c prony -n '__prony_verb demo' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/demo.TIME)'
 complete -c prony -n '__prony_verb help' -l params -x -d 'parameters whose name matches one of the patterns; none: all'
@@ -416,5 +517,6 @@ complete -c prony -n '__prony_verb doctor' -l format -x -a 'text json' -d 'how f
 complete -c prony -n '__prony_verb plan' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb run' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb generate' -F -a '(__prony_bundled; __prony_settings)'
+complete -c prony -n '__prony_verb capacity' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb report' -a '(__fish_complete_directories)'
 complete -c prony -n '__prony_verb help' -a '(__prony_topics)'

@@ -1,0 +1,227 @@
+/* The checkpoints that the experiments of a plan would write: as a table for
+ * people, and as an array for programs. */
+#include "base/json_build.h"
+#include "cli/targets.h"
+#include "present/table.h"
+#include "run/jobs.h"
+#include "workload/checkpoint_shape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef unsigned long long ull;
+
+enum {
+    MAX_ROWS = 40,
+    CELL = 96,
+};
+
+/* One experiment's. */
+struct entry {
+    const char *id;
+    struct pr_ckpt_shape shape;
+    struct pr_ckpt_sum all, rank0;
+};
+
+struct gather {
+    void (*add)(void *ctx, const struct entry *e);
+    void *ctx;
+    uint64_t count;
+};
+
+/* Whether any experiment has checkpoints: most plans have none, and need not be
+ * made into jobs to know that. 1, 0, or an error. */
+static int has_any(struct pr_plan *p, struct pr_err *err)
+{
+    static const char name[] = "workflow.checkpoint";
+    uint32_t id = pr_names_find(pr_plan_names(p), name, sizeof name - 1);
+    struct pr_experiment e;
+    struct pr_walk *w;
+    bool found = false;
+    int rc = 1;
+
+    if (id == PR_NO_NAME)
+        return 0;
+    w = pr_walk_new(p);
+    if (!w)
+        return pr_fail_nomem(err);
+    while (!found && (rc = pr_walk_next(w, &e, err)) == 1) {
+        const struct pr_setting *set = pr_params_get(e.params, id);
+        found = set && set->origin.kind != PR_FROM_DEFAULT;
+    }
+    pr_walk_free(w);
+    return rc;
+}
+
+static int look_at(void *ctx, struct pr_job *job, struct pr_err *err)
+{
+    struct gather *g = ctx;
+    struct pr_workflow_opts flow;
+    struct entry e = {.id = job->id};
+    const struct pr_workload *w;
+    int rc;
+
+    if (pr_job_is_off(job) || pr_workload_of(job, &w, NULL) ||
+        strcmp(w->name, "emulate") != 0)
+        return PR_OK;
+    rc = pr_opt_fill(&pr_workflow_section, job->params, job->arena, &flow, err);
+    if (rc || !flow.checkpoint)
+        return rc;
+    rc = pr_ckpt_shape_init(&e.shape, job->params,
+                            (uint64_t)job->exp.accelerators, job->arena, err);
+    if (rc)
+        return rc;
+    pr_ckpt_sum(&e.shape, 0, e.shape.all, &e.all);
+    pr_ckpt_sum(&e.shape, 0, 1, &e.rank0);
+    g->add(g->ctx, &e);
+    g->count++;
+    return PR_OK;
+}
+
+static int gather(struct pr_plan *p, struct gather *g, struct pr_err *err)
+{
+    int rc = has_any(p, err);
+
+    return rc == 1 ? pr_plan_each_job(p, look_at, g, err) : rc;
+}
+
+/* ---- for people */
+
+/* 1183035102480 as 1,183,035,102,480. */
+static void in_groups(char out[static CELL], uint64_t n)
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%llu", (ull)n), to = 0;
+
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            out[to++] = ',';
+        out[to++] = digits[i];
+    }
+    out[to] = '\0';
+}
+
+static double gib(uint64_t bytes)
+{
+    return (double)bytes / (1 << 30);
+}
+
+static void set_gib(struct pr_table *t, size_t col, uint64_t bytes)
+{
+    char text[CELL];
+
+    snprintf(text, sizeof text, "%.2f", gib(bytes));
+    pr_table_set_str(t, col, text);
+}
+
+static void set_ranks(struct pr_table *t, size_t col,
+                      const struct pr_ckpt_shape *s)
+{
+    char text[CELL];
+
+    if (s->ranks == s->all)
+        snprintf(text, sizeof text, "%llu", (ull)s->all);
+    else
+        snprintf(text, sizeof text, "%llu of %llu", (ull)s->ranks, (ull)s->all);
+    pr_table_set_str(t, col, text);
+}
+
+static void add_row(void *ctx, const struct entry *e)
+{
+    const struct pr_ckpt_shape *s = &e->shape;
+    struct pr_table *t = ctx;
+    char text[CELL];
+
+    if (pr_table_rows(t) == MAX_ROWS)
+        return;
+    pr_table_row(t);
+    pr_table_set_str(t, 0, e->id);
+    pr_table_set_str(t, 1, s->model.name);
+    if (s->parameters) {
+        in_groups(text, s->parameters);
+        pr_table_set_str(t, 2, text);
+    }
+    snprintf(text, sizeof text, "%llux%llux%llu", (ull)s->tp, (ull)s->pp,
+             (ull)s->dp);
+    pr_table_set_str(t, 3, text);
+    pr_table_set_int(t, 4, s->parallelism.zero_stage);
+    set_gib(t, 5, e->all.model_bytes);
+    set_gib(t, 6, e->all.optimizer_bytes);
+    set_gib(t, 7, e->all.model_bytes + e->all.optimizer_bytes);
+    pr_table_set_int(t, 8, (int64_t)e->all.files);
+    snprintf(text, sizeof text, "%.3f+%.3f", gib(e->rank0.model_bytes),
+             gib(e->rank0.optimizer_bytes));
+    pr_table_set_str(t, 9, text);
+    set_ranks(t, 10, s);
+}
+
+int plan_checkpoint_text(struct cli *c, struct pr_plan *p, struct pr_buf *out,
+                         struct pr_err *err)
+{
+    static const struct pr_column cols[] = {
+        {.title = "checkpoints of"},
+        {.title = "model"},
+        {.title = "parameters", .align = PR_ALIGN_RIGHT},
+        {.title = "TPxPPxDP"},
+        {.title = "ZeRO", .kind = PR_COL_INT},
+        {.title = "model GiB", .align = PR_ALIGN_RIGHT},
+        {.title = "optimiser GiB", .align = PR_ALIGN_RIGHT},
+        {.title = "total GiB", .align = PR_ALIGN_RIGHT},
+        {.title = "files", .kind = PR_COL_INT},
+        {.title = "rank 0 GiB", .align = PR_ALIGN_RIGHT},
+        {.title = "ranks", .align = PR_ALIGN_RIGHT},
+    };
+    struct pr_table_style style = {.width = stdout_width(),
+                                   .colour = stdout_colour(c)};
+    struct pr_table *t = pr_table_new(cols, sizeof cols / sizeof *cols);
+    struct gather g = {.add = add_row, .ctx = t};
+    int rc = t ? gather(p, &g, err) : pr_fail_nomem(err);
+
+    if (!rc && g.count) {
+        pr_buf_str(out, out->len ? "\n" : "");
+        rc = pr_table_print(t, PR_TABLE_TEXT, &style, out, err);
+        if (g.count > MAX_ROWS)
+            pr_buf_printf(out, "… and %llu more\n", (ull)(g.count - MAX_ROWS));
+    }
+    pr_table_free(t);
+    return rc;
+}
+
+/* ---- for programs */
+
+static void add_object(void *ctx, const struct entry *e)
+{
+    const struct pr_ckpt_shape *s = &e->shape;
+    struct pr_buf *out = ctx;
+    struct pr_jb jb;
+
+    pr_buf_str(out, out->len ? ",\n" : "");
+    pr_jb_init(&jb, out, 0);
+    pr_jb_obj(&jb, NULL);
+    pr_jb_str(&jb, "id", e->id);
+    pr_jb_str(&jb, "model", s->model.name);
+    pr_jb_uint(&jb, "parameters", s->parameters);
+    pr_jb_uint(&jb, "tensor", s->tp);
+    pr_jb_uint(&jb, "pipeline", s->pp);
+    pr_jb_uint(&jb, "data", s->dp);
+    pr_jb_int(&jb, "zero_stage", s->parallelism.zero_stage);
+    pr_jb_uint(&jb, "ranks", s->ranks);
+    pr_jb_uint(&jb, "all_ranks", s->all);
+    pr_jb_uint(&jb, "model_bytes", e->all.model_bytes);
+    pr_jb_uint(&jb, "optimizer_bytes", e->all.optimizer_bytes);
+    pr_jb_uint(&jb, "bytes", e->all.model_bytes + e->all.optimizer_bytes);
+    pr_jb_uint(&jb, "files", e->all.files);
+    pr_jb_uint(&jb, "rank0_model_bytes", e->rank0.model_bytes);
+    pr_jb_uint(&jb, "rank0_optimizer_bytes", e->rank0.optimizer_bytes);
+    pr_jb_uint(&jb, "disk_bytes", e->all.disk_bytes);
+    pr_jb_end(&jb);
+}
+
+int plan_checkpoint_json(struct pr_plan *p, struct pr_buf *out,
+                         struct pr_err *err)
+{
+    struct gather g = {.add = add_object, .ctx = out};
+    int rc = gather(p, &g, err);
+
+    return !rc && !pr_buf_ok(out) ? pr_fail_nomem(err) : rc;
+}
