@@ -3,7 +3,7 @@ try() { prony generate "$@" && exit 99; echo "status $?" >&2; }
 set=" dataset.format=npy dataset.record_dims=[10] dataset.num_files_train=2"
 prony generate $set > said
 try $set dataset.seed=7
-try $set dataset.num_files_train=3
+try $set dataset.record_element_type=int8
 try dataset.format=npz
 rm data/train/img_1_of_2.npy
 prony generate $set --resume
