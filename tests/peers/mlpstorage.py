@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 SRC = os.environ.get("SRC") or os.path.dirname(os.path.dirname(
     os.path.dirname(os.path.abspath(__file__))))
@@ -95,6 +96,7 @@ class Peer:
         return got.returncode, re.sub("\033\\[[0-9;]*m", "", text)
 
     def start(self, *args):
+        time.sleep(1.1)  # it names the folder of a run after the second
         return self.call(*args, *self.run_args)
 
     def check(self, name, problems, text=""):
