@@ -108,8 +108,11 @@ static void what_is_written_is_read(void **state)
 
     (void)state;
     for (int e = 0; e < ENGINES; e++) {
+        /* Under valgrind a fifth of it is enough for all engines but one. */
+        unsigned step = e && getenv("PRONY_TEST_SHORT") ? 5 : 1;
+
         place_init(&p, engines[e]);
-        for (unsigned k = 0; k < 4 * SPECS; k++) {
+        for (unsigned k = 0; k < 4 * SPECS; k += step) {
             struct pr_file_spec spec = specs[k / 4];
 
             spec.compression = k % 2 ? PR_ZIP : PR_PLAIN;
