@@ -2,6 +2,7 @@
 in the thing is done once and the seconds it took go out."""
 
 import os
+import shlex
 import sys
 import time
 
@@ -9,6 +10,26 @@ import time
 def cannot(why):
     print(why, flush=True)
     sys.exit(0)
+
+
+def beside_dlio():
+    """The interpreter that DLIO runs with, or None."""
+    words = shlex.split(os.environ.get("PRONY_DLIO")
+                        or os.environ.get("DLIO") or "")
+    for word in words:
+        path = os.path.join(os.path.dirname(word), "python3")
+        if os.path.dirname(word) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def ask_dlios(why):
+    """This Python lacks something: go on with the one of DLIO, or give up."""
+    other = beside_dlio()
+    if not other or os.environ.get("BENCH_OTHER_PYTHON"):
+        cannot("%s; set PYTHON to a Python that has torch" % why)
+    os.environ["BENCH_OTHER_PYTHON"] = "1"
+    os.execv(other, [other] + sys.argv)
 
 
 def files(folder):

@@ -7,32 +7,16 @@ DLIO's program is asked."""
 
 import multiprocessing
 import os
-import shlex
 import sys
 import time
 
 import _peer
 
 
-def beside_dlio():
-    """The interpreter that DLIO runs with, or None."""
-    words = shlex.split(os.environ.get("PRONY_DLIO")
-                        or os.environ.get("DLIO") or "")
-    for word in words:
-        path = os.path.join(os.path.dirname(word), "python3")
-        if os.path.dirname(word) and os.access(path, os.X_OK):
-            return path
-    return None
-
-
 try:
     import torch
 except ImportError as e:
-    other = beside_dlio()
-    if not other or os.environ.get("BENCH_OTHER_PYTHON"):
-        _peer.cannot("%s; set PYTHON to a Python that has torch" % e)
-    os.environ["BENCH_OTHER_PYTHON"] = "1"
-    os.execv(other, [other] + sys.argv)
+    _peer.ask_dlios(e)
 
 HOW, FOLDER, OUT = sys.argv[1:]
 ONE = HOW.endswith("1")

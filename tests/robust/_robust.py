@@ -1,6 +1,7 @@
 """What the tests of a hostile world share: starting prony, looking for
 processes of an experiment, checking a run directory."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -44,6 +45,22 @@ def run(args, **more):
     p = start(args, **more)
     out, err = p.communicate(timeout=120)
     return p.returncode, out.decode(), err.decode()
+
+
+MANIFEST = ".prony-dataset.json"
+
+
+def tree(folder):
+    """Names and hashes of what is in a data set, the manifest aside."""
+    found = {}
+    for at, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(at, name)
+            if name != MANIFEST:
+                with open(path, "rb") as f:
+                    found[os.path.relpath(path, folder)] = hashlib.sha256(
+                        f.read()).hexdigest()
+    return found
 
 
 def processes_with(marker):

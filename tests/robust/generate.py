@@ -10,13 +10,12 @@ import signal
 import subprocess
 import time
 
-from _robust import Scratch, run, start, wait_until
+from _robust import MANIFEST, Scratch, run, start, tree, wait_until
 
 FORMATS = ("npz", "npy", "hdf5", "tfrecord", "csv", "jpeg", "png",
            "indexed_binary", "mmap_indexed_binary", "synthetic")
 COMPRESSED = (("npz", "zip"), ("hdf5", "gzip"), ("hdf5", "lzf"),
               ("tfrecord", "gzip"), ("tfrecord", "zlib"), ("csv", "gzip"))
-MANIFEST = ".prony-dataset.json"
 
 
 def parameters(folder, fmt, **more):
@@ -32,19 +31,6 @@ def generate(t, what, args, status=0):
     t.check(code == status, "%s: exit %d, want %d: %s"
             % (what, code, status, err))
     return out, err
-
-
-def tree(folder):
-    """Names and hashes of what is in a data set, the manifest aside."""
-    found = {}
-    for at, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(at, name)
-            if name != MANIFEST:
-                with open(path, "rb") as f:
-                    found[os.path.relpath(path, folder)] = hashlib.sha256(
-                        f.read()).hexdigest()
-    return found
 
 
 def sizes(folder):

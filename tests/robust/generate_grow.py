@@ -2,7 +2,6 @@
 and all of it is what would have been made at once, whenever the program is
 killed meanwhile. The part with a small disk needs root."""
 
-import hashlib
 import json
 import os
 import random
@@ -11,9 +10,8 @@ import signal
 import subprocess
 import time
 
-from _robust import Scratch, run, start
+from _robust import MANIFEST, Scratch, run, start, tree
 
-MANIFEST = ".prony-dataset.json"
 KINDS = (("npz", {}), ("npz", {"compression": "zip"}), ("npy", {}),
          ("hdf5", {}), ("hdf5", {"compression": "gzip"}), ("tfrecord", {}),
          ("tfrecord", {"compression": "gzip"}), ("csv", {}), ("jpeg", {}),
@@ -38,18 +36,6 @@ def generate(t, what, args, status=0):
     if status:
         return err
     return json.loads(out)["datasets"][0] if out else {}
-
-
-def tree(folder):
-    found = {}
-    for at, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(at, name)
-            if name != MANIFEST:
-                with open(path, "rb") as f:
-                    found[os.path.relpath(path, folder)] = hashlib.sha256(
-                        f.read()).hexdigest()
-    return found
 
 
 def stamps(folder):
