@@ -119,6 +119,12 @@ static const struct pr_opt checkpoint_opts[] = {
 };
 #undef OWNER
 
+#define OWNER pr_nn_opts
+static const struct pr_opt nn_opts[] = {
+#include "conf/nn.def"
+};
+#undef OWNER
+
 #define OWNER pr_mlperf_opts
 static const struct pr_opt mlperf_opts[] = {
 #include "conf/mlperf.def"
@@ -182,6 +188,8 @@ SECTION(pr_model_transformer_section, "model.transformer",
 SECTION(pr_checkpoint_section, "checkpoint",
         "when checkpoints are written and read, where and how", checkpoint_opts,
         struct pr_checkpoint_opts);
+SECTION(pr_nn_section, "nn", "training and inference of a network", nn_opts,
+        struct pr_nn_opts);
 SECTION(pr_mlperf_section, "mlperf", "the rules of MLPerf Storage", mlperf_opts,
         struct pr_mlperf_opts);
 SECTION(pr_plan_builder_section, "sys.plan_builder", "how the plan is built",
@@ -210,6 +218,7 @@ const struct pr_opt_section *const *pr_opt_sections(void)
         &pr_model_transformer_section,
         &pr_model_section,
         &pr_checkpoint_section,
+        &pr_nn_section,
         &pr_mlperf_section,
         &pr_plan_builder_section,
         NULL,

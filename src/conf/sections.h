@@ -62,6 +62,9 @@ struct pr_model_transformer_opts {
 struct pr_checkpoint_opts {
 #include "conf/checkpoint.def"
 };
+struct pr_nn_opts {
+#include "conf/nn.def"
+};
 struct pr_mlperf_opts {
 #include "conf/mlperf.def"
 };
@@ -89,6 +92,7 @@ extern const struct pr_opt_section pr_model_section;
 extern const struct pr_opt_section pr_model_parallelism_section;
 extern const struct pr_opt_section pr_model_transformer_section;
 extern const struct pr_opt_section pr_checkpoint_section;
+extern const struct pr_opt_section pr_nn_section;
 extern const struct pr_opt_section pr_mlperf_section;
 extern const struct pr_opt_section pr_plan_builder_section;
 
