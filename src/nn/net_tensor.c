@@ -1,0 +1,237 @@
+/* Tensors of a program and where they lie: one mapping, planned ahead. */
+#include "base/units.h"
+#include "nn/net_impl.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { ALIGN = 64, HUGE_PAGE = 2 << 20 };
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+int pr_nt_new(struct pr_net *net, const struct pr_lay *lay, size_t bytes,
+              struct pr_err *err)
+{
+    struct pr_nt *all =
+        pr_arena_grow(net->arena, net->tensors, net->tensor_count,
+                      &net->tensor_cap, sizeof *all);
+
+    if (!all || (!lay && !bytes)) {
+        pr_fail_nomem(err);
+        return PR_NO_TENSOR;
+    }
+    net->tensors = all;
+    all[net->tensor_count] = (struct pr_nt){
+        .lay = lay, .bytes = round_up(lay ? pr_lay_bytes(lay) : bytes, ALIGN)};
+    return (int)net->tensor_count++;
+}
+
+int pr_nt_keep(struct pr_net *net, const struct pr_lay *lay, size_t bytes,
+               struct pr_err *err)
+{
+    int t = pr_nt_new(net, lay, bytes, err);
+
+    if (t >= 0)
+        net->tensors[t].is_kept = net->tensors[t].is_used = true;
+    return t;
+}
+
+size_t pr_nt_elements(const struct pr_net *net, int t)
+{
+    return pr_lay_bytes(net->tensors[t].lay) / sizeof(float);
+}
+
+/* ---- the plan: the largest first, each at the lowest place where nothing
+ * lies that lives at the same time. */
+
+static int by_size(const void *a, const void *b)
+{
+    const struct pr_nt *x = *(struct pr_nt *const *)a;
+    const struct pr_nt *y = *(struct pr_nt *const *)b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static bool meet(const struct pr_nt *a, const struct pr_nt *b)
+{
+    return a->first <= b->last && b->first <= a->last;
+}
+
+/* Placed ones are kept sorted by place, so that gaps are found in one walk. */
+static size_t lowest_place(struct pr_nt *const *placed, size_t count,
+                           const struct pr_nt *t, size_t from)
+{
+    size_t at = from;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!meet(placed[i], t))
+            continue;
+        if (placed[i]->at >= at + t->bytes)
+            break;
+        if (placed[i]->at + placed[i]->bytes > at)
+            at = placed[i]->at + placed[i]->bytes;
+    }
+    return at;
+}
+
+static void insert(struct pr_nt **placed, size_t count, struct pr_nt *t)
+{
+    size_t i = count;
+
+    for (; i && placed[i - 1]->at > t->at; i--)
+        placed[i] = placed[i - 1];
+    placed[i] = t;
+}
+
+static size_t place_kept(struct pr_net *net)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < net->tensor_count; i++) {
+        struct pr_nt *t = &net->tensors[i];
+
+        if (!t->is_kept)
+            continue;
+        t->at = at;
+        at += t->bytes;
+    }
+    return at;
+}
+
+static int plan(struct pr_net *net, struct pr_err *err)
+{
+    struct pr_nt **order =
+        PR_ARENA_ARRAY(net->arena, struct pr_nt *, 2 * net->tensor_count + 1);
+    struct pr_nt **placed;
+    size_t count = 0, from = place_kept(net);
+
+    if (!order)
+        return pr_fail_nomem(err);
+    placed = order + net->tensor_count;
+    net->kept_bytes = net->bytes = from;
+    for (size_t i = 0; i < net->tensor_count; i++)
+        if (!net->tensors[i].is_kept && net->tensors[i].is_used)
+            order[count++] = &net->tensors[i];
+    qsort(order, count, sizeof *order, by_size);
+    for (size_t i = 0; i < count; i++) {
+        struct pr_nt *t = order[i];
+
+        t->at = lowest_place(placed, i, t, from);
+        insert(placed, i, t);
+        if (t->at + t->bytes > net->bytes)
+            net->bytes = t->at + t->bytes;
+    }
+    return PR_OK;
+}
+
+/* ---- what the machine has left */
+
+static bool read_number(const char *path, const char *key, uint64_t *ret)
+{
+    char line[256];
+    FILE *f = fopen(path, "re");
+    bool found = false;
+
+    while (f && !found && fgets(line, sizeof line, f)) {
+        size_t n = strlen(key);
+
+        if (strncmp(line, key, n) == 0)
+            found = sscanf(line + n, "%" SCNu64, ret) == 1;
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static uint64_t memory_left(void)
+{
+    uint64_t left = UINT64_MAX, n, used = 0, cache = 0;
+
+    if (read_number("/proc/meminfo", "MemAvailable:", &n))
+        left = n << 10;
+    if (read_number("/sys/fs/cgroup/memory.max", "", &n)) {
+        /* The page cache gives way. */
+        read_number("/sys/fs/cgroup/memory.current", "", &used);
+        read_number("/sys/fs/cgroup/memory.stat", "file ", &cache);
+        used = used > cache ? used - cache : 0;
+        n = n > used ? n - used : 0;
+        left = n < left ? n : left;
+    }
+    if (read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", &n))
+        left = n < left ? n : left;
+    return left;
+}
+
+static int check_room(const struct pr_net *net, struct pr_err *err)
+{
+    uint64_t limit =
+        net->opts.memory_limit ? net->opts.memory_limit : memory_left();
+    char need[16], have[16];
+
+    if (net->bytes <= limit)
+        return PR_OK;
+    pr_fail(err, PR_E_NOMEM, net->model->name,
+            "a batch of %" PRIu64 " needs %s of memory, %s are left",
+            net->opts.batch, pr_format_bytes(need, net->bytes),
+            pr_format_bytes(have, limit));
+    return pr_hint(err, "try a smaller exp.replica_batch");
+}
+
+static size_t mapped_bytes(const struct pr_net *net)
+{
+    return round_up(net->bytes + HUGE_PAGE, HUGE_PAGE);
+}
+
+int pr_net_place(struct pr_net *net, struct pr_err *err)
+{
+    int rc = plan(net, err);
+    void *p;
+
+    if (!rc)
+        rc = check_room(net, err);
+    if (rc || net->opts.plan_only)
+        return rc;
+    p = mmap(NULL, mapped_bytes(net), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return pr_fail_errno(err, PR_E_NOMEM, net->model->name,
+                             "cannot map %zu bytes", net->bytes);
+    /* Where it is refused, small pages do as well, a little slower. */
+    madvise(p, mapped_bytes(net), MADV_HUGEPAGE);
+    net->memory = p;
+    return PR_OK;
+}
+
+void pr_net_unmap(struct pr_net *net)
+{
+    if (net->memory)
+        munmap(net->memory, mapped_bytes(net));
+}
+
+static int bind_step(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (unsigned i = 0; i < s->count && !rc; i++)
+        rc = pr_prim_bind(s->prim, s->args[i], pr_nt_data(net, s->tensors[i]),
+                          err);
+    return rc ? rc : pr_prim_ready(s->prim, err);
+}
+
+int pr_net_bind(struct pr_net *net, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; i < net->step_count && !rc; i++)
+        if (net->steps[i].prim)
+            rc = bind_step(net, &net->steps[i], err);
+    return rc;
+}

@@ -1,0 +1,217 @@
+/* Batch norm, with the addition and relu that were found to follow it. */
+#include "nn/net_impl.h"
+
+enum { WEIGHT, BIAS, MEAN, VAR };
+
+/* Tensors of a step; those that are not there are PR_NO_TENSOR in the node. */
+static void fill_norm(const struct pr_net *net, unsigned layer,
+                      struct pr_norm *ret)
+{
+    const struct pr_node *n = &net->nodes[layer];
+    const int *p = n->params;
+
+    *ret = (struct pr_norm){
+        .gamma = p[WEIGHT] < 0 ? NULL
+                               : pr_nt_data(net, net->params[p[WEIGHT]].value),
+        .beta = pr_nt_data(net, net->params[p[BIAS]].value),
+        .running_mean = pr_nt_data(net, net->params[p[MEAN]].value),
+        .running_var = pr_nt_data(net, net->params[p[VAR]].value),
+        .mean = pr_nt_data(net, n->mean),
+        .inv_std = pr_nt_data(net, n->inv_std),
+        .epsilon = (float)n->layer->epsilon,
+        .momentum = (float)n->layer->momentum,
+    };
+}
+
+/* Tensors: x, y, add. */
+static int run_forward(struct pr_net *net, struct pr_step *s,
+                       struct pr_err *err)
+{
+    const float *x = pr_nt_data(net, s->tensors[0]);
+    float *y = pr_nt_data(net, s->tensors[1]);
+    const float *add = s->count > 2 ? pr_nt_data(net, s->tensors[2]) : NULL;
+    struct pr_norm norm;
+
+    (void)err;
+    fill_norm(net, s->layer, &norm);
+    (net->opts.training ? pr_k_norm_train : pr_k_norm_infer)(
+        net->par, &s->view, &norm, x, add, s->relu, y);
+    return PR_OK;
+}
+
+static int make_params(struct pr_net *net, unsigned layer, struct pr_err *err)
+{
+    struct pr_node *n = &net->nodes[layer];
+    size_t channels = (size_t)(n->layer->shape.at[0] + 15) / 16 * 16;
+    int rc = PR_OK;
+
+    for (unsigned i = n->layer->has_scale ? WEIGHT : BIAS; i <= VAR && !rc; i++)
+        rc = pr_param_new(net, layer, i, NULL, true, err);
+    if (rc || n->leader != layer)
+        return rc;
+    n->mean = pr_nt_keep(net, NULL, channels * sizeof(float), err);
+    n->inv_std = pr_nt_keep(net, NULL, channels * sizeof(float), err);
+    return n->mean < 0 || n->inv_std < 0 ? PR_E_NOMEM : PR_OK;
+}
+
+/* The tensor in a layout that loops can walk. */
+static int walkable(struct pr_net *net, unsigned layer, int tensor, int *ret,
+                    struct pr_grid *view, struct pr_err *err)
+{
+    const struct pr_lay *lay = pr_nt_lay(net, tensor);
+    int64_t at[PR_LAY_DIMS];
+    unsigned dims = pr_net_shape(net, layer, at);
+    int rc;
+
+    *ret = tensor;
+    if (pr_lay_view(lay, view))
+        return PR_OK;
+    lay = pr_lay_new(net->dnn, PR_LAY_PLAIN, PR_LAY_F32, dims, at);
+    if (!lay)
+        return pr_fail_nomem(err);
+    rc = pr_nt_in(net, tensor, lay, ret, err);
+    if (!rc)
+        pr_lay_view(lay, view);
+    return rc;
+}
+
+static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
+{
+    struct pr_node *n = &net->nodes[layer];
+    struct pr_grid view;
+    struct pr_step *s;
+    int add = PR_NO_TENSOR;
+    int rc = make_params(net, layer, err);
+
+    if (rc || n->leader != layer) /* folded: parameters are all it has */
+        return rc;
+    rc = walkable(net, layer, pr_net_in(net, layer, 0), &n->src, &view, err);
+    if (!rc && n->add >= 0)
+        rc = pr_nt_in(net, net->nodes[n->add].out, pr_nt_lay(net, n->src), &add,
+                      err);
+    if (rc)
+        return rc;
+    n->out = pr_nt_new(net, pr_nt_lay(net, n->src), 0, err);
+    s = n->out < 0 ? NULL : pr_step_new(net, run_forward);
+    if (!s)
+        return pr_fail_nomem(err);
+    s->view = view;
+    s->relu = n->relu;
+    pr_step_use(net, s, 0, n->src);
+    pr_step_use(net, s, 0, n->out);
+    if (add >= 0)
+        pr_step_use(net, s, 0, add);
+    return PR_OK;
+}
+
+/* ---- backward. Tensors: x, y, dx, masked, terms. */
+
+static int run_backward(struct pr_net *net, struct pr_step *s,
+                        struct pr_err *err)
+{
+    const struct pr_node *n = &net->nodes[s->layer];
+    const int *p = n->params, *t = s->tensors;
+    struct pr_norm norm;
+    struct pr_norm_back b = {
+        .norm = &norm,
+        .x = pr_nt_data(net, t[0]),
+        .y = n->relu ? pr_nt_data(net, t[1]) : NULL,
+        .dx = pr_nt_data(net, t[2]),
+        .masked = t[3] == t[2] ? NULL : pr_nt_data(net, t[3]),
+        .term_count = s->terms,
+        .dgamma = p[WEIGHT] < 0
+                      ? NULL
+                      : pr_nt_data(net, net->params[p[WEIGHT]].gradient),
+        .dbeta = pr_nt_data(net, net->params[p[BIAS]].gradient),
+    };
+
+    (void)err;
+    fill_norm(net, s->layer, &norm);
+    for (unsigned i = 0; i < s->terms; i++)
+        b.terms[i] = pr_nt_data(net, t[4 + i]);
+    pr_k_norm_back(net->par, &s->view, &b);
+    return PR_OK;
+}
+
+/* Where results go: over terms that nobody else reads, as far as possible. */
+struct places {
+    int masked, dx; /* masked == dx: not wanted */
+    int passed;     /* gradient of what was added, or PR_NO_TENSOR */
+};
+
+static int find_places(struct pr_net *net, const struct pr_node *n,
+                       const int *terms, const bool *owned, unsigned count,
+                       struct places *ret, struct pr_err *err)
+{
+    bool passes = n->add >= 0 && net->nodes[n->add].needs;
+    bool as_is = passes && count == 1 && !n->relu;
+    const struct pr_lay *lay = pr_nt_lay(net, n->out);
+
+    *ret = (struct places){PR_NO_TENSOR, PR_NO_TENSOR, PR_NO_TENSOR};
+    for (unsigned i = 0; i < count && !as_is; i++) {
+        if (!owned[i])
+            continue;
+        if (passes && ret->masked < 0)
+            ret->masked = terms[i];
+        else if (ret->dx < 0 && terms[i] != ret->masked)
+            ret->dx = terms[i];
+    }
+    if (passes && !as_is && ret->masked < 0)
+        ret->masked = pr_nt_new(net, lay, 0, err);
+    if (ret->dx < 0)
+        ret->dx = pr_nt_new(net, lay, 0, err);
+    if (ret->dx < 0 || (passes && !as_is && ret->masked < 0))
+        return PR_E_NOMEM;
+    ret->passed = as_is ? terms[0] : ret->masked;
+    if (ret->masked < 0)
+        ret->masked = ret->dx;
+    return PR_OK;
+}
+
+static int emit(struct pr_net *net, unsigned layer, const struct places *at,
+                const int *terms, unsigned count, struct pr_err *err)
+{
+    struct pr_node *n = &net->nodes[layer];
+    struct pr_step *s;
+    int unused, rc = PR_OK;
+
+    for (unsigned i = n->layer->has_scale ? WEIGHT : BIAS; i <= BIAS && !rc;
+         i++)
+        rc = pr_param_gradient(net, (unsigned)n->params[i], NULL, &unused, err);
+    if (rc)
+        return rc;
+    s = pr_step_new(net, run_backward);
+    if (!s)
+        return pr_fail_nomem(err);
+    pr_lay_view(pr_nt_lay(net, n->src), &s->view);
+    s->terms = count;
+    pr_step_use(net, s, 0, n->src);
+    pr_step_use(net, s, 0, n->relu ? n->out : n->src);
+    pr_step_use(net, s, 0, at->dx);
+    pr_step_use(net, s, 0, at->masked);
+    for (unsigned i = 0; i < count; i++)
+        pr_step_use(net, s, 0, terms[i]);
+    for (unsigned i = n->layer->has_scale ? WEIGHT : BIAS; i <= BIAS; i++)
+        pr_step_use(net, s, 0, net->params[n->params[i]].gradient);
+    return PR_OK;
+}
+
+static int backward(struct pr_net *net, unsigned layer, struct pr_err *err)
+{
+    struct pr_node *n = &net->nodes[layer];
+    bool owned[PR_TERMS];
+    int terms[PR_TERMS];
+    struct places at;
+    unsigned count = pr_grad_take(net, layer, terms, owned);
+    int rc = find_places(net, n, terms, owned, count, &at, err);
+
+    if (!rc)
+        rc = emit(net, layer, &at, terms, count, err);
+    if (!rc && at.passed >= 0)
+        rc = pr_grad_add(net, (unsigned)n->add, at.passed, err);
+    if (!rc && pr_net_leader(net, n->layer->inputs[0])->needs)
+        rc = pr_grad_add(net, n->layer->inputs[0], at.dx, err);
+    return rc ? rc : pr_param_update(net, layer, err);
+}
+
+const struct pr_op pr_op_norm = {forward, backward};

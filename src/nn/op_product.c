@@ -1,0 +1,321 @@
+/*
+ * Convolutions and linear layers. oneDNN chooses the layouts; the output keeps
+ * the one it likes, and everything after takes it as it comes. A layout that
+ * would leave oneDNN without code for this processor is never forced on it.
+ */
+#include "nn/net_impl.h"
+
+#include <string.h>
+
+static enum pr_lay_type type_of(const struct pr_net *net)
+{
+    return net->opts.dtype == PR_NN_BF16 ? PR_LAY_BF16 : PR_LAY_F32;
+}
+
+static const struct pr_lay *any(struct pr_net *net, const struct pr_lay *like,
+                                enum pr_lay_type type)
+{
+    int64_t at[PR_LAY_DIMS];
+    unsigned dims = pr_lay_dims(like, at);
+
+    return pr_lay_new(net->dnn, PR_LAY_ANY, type, dims, at);
+}
+
+/* Weights as the primitive sees them: [groups, out, in, rows, columns] where
+ * there are groups; a linear layer's like its source. */
+static unsigned weight_dims(const struct pr_net *net, const struct pr_layer *l,
+                            const struct pr_lay *src, int64_t *at)
+{
+    struct pr_layer_tensor ts[PR_LAYER_TENSORS];
+    int64_t from[PR_LAY_DIMS];
+    unsigned n;
+
+    pr_layer_tensors(net->model, l, ts);
+    if (l->op == PR_LAYER_LINEAR) {
+        n = pr_lay_dims(src, from);
+        memcpy(at, from, n * sizeof *at);
+        at[0] = l->out;
+        return n;
+    }
+    if (l->groups == 1) {
+        memcpy(at, ts[0].at, 4 * sizeof *at);
+        return 4;
+    }
+    at[0] = l->groups;
+    at[1] = l->out / l->groups;
+    memcpy(at + 2, ts[0].at + 1, 3 * sizeof *at);
+    return 5;
+}
+
+static int describe(struct pr_net *net, unsigned layer,
+                    const struct pr_lay *src, struct pr_product *ret,
+                    struct pr_err *err)
+{
+    const struct pr_layer *l = &net->model->layers[layer];
+    const struct pr_node *n = &net->nodes[layer];
+    bool is_linear = l->op == PR_LAYER_LINEAR;
+    int64_t at[PR_LAY_DIMS], weights[PR_LAY_DIMS], out = l->out;
+    unsigned wdims = weight_dims(net, l, src, weights);
+    unsigned dims = pr_net_shape(net, layer, at);
+
+    *ret = (struct pr_product){.is_linear = is_linear,
+                               .training = net->opts.training,
+                               .relu = n->relu,
+                               .sum = n->add >= 0};
+    ret->src = any(net, src, type_of(net));
+    ret->weights =
+        pr_lay_new(net->dnn, PR_LAY_ANY, type_of(net), wdims, weights);
+    ret->dst = pr_lay_new(net->dnn, is_linear ? PR_LAY_PLAIN : PR_LAY_ANY,
+                          PR_LAY_F32, dims, at);
+    if (l->bias || n->fold >= 0)
+        ret->bias = pr_lay_new(net->dnn, PR_LAY_PLAIN, PR_LAY_F32, 1, &out);
+    memcpy(ret->stride, l->stride, sizeof ret->stride);
+    memcpy(ret->dilation, l->dilation, sizeof ret->dilation);
+    memcpy(ret->pad, l->pad, sizeof ret->pad);
+    return ret->src && ret->weights && ret->dst ? PR_OK : pr_fail_nomem(err);
+}
+
+/* With the layout that the source has, unless that costs the good code. */
+static int choose_forward(struct pr_net *net, const struct pr_product *free,
+                          const struct pr_lay *src, struct pr_prim **ret,
+                          struct pr_err *err)
+{
+    struct pr_product forced = *free;
+    struct pr_prim *best, *p;
+    int rc = pr_prim_product(net->dnn, PR_FORWARD, free, NULL, &best, err);
+
+    if (rc)
+        return rc;
+    *ret = best;
+    if (type_of(net) != PR_LAY_F32 ||
+        pr_lay_same(pr_prim_lay(best, PR_ARG_SRC), src))
+        return PR_OK;
+    forced.src = src;
+    if (pr_prim_product(net->dnn, PR_FORWARD, &forced, NULL, &p, NULL) ==
+            PR_OK &&
+        strcmp(pr_prim_impl(p), pr_prim_impl(best)) == 0)
+        *ret = p;
+    return PR_OK;
+}
+
+/* Parameters, lying as the primitive wants them if it can be had; what it
+ * reads is a copy where batch norm is folded in or the type differs. */
+static int make_params(struct pr_net *net, unsigned layer,
+                       const struct pr_prim *p, struct pr_err *err)
+{
+    struct pr_node *n = &net->nodes[layer];
+    const struct pr_lay *want = pr_prim_lay(p, PR_ARG_WEIGHTS);
+    bool copied = n->fold >= 0 || type_of(net) != PR_LAY_F32;
+    int rc = pr_param_new(net, layer, 0, want, copied, err);
+
+    if (!rc && n->layer->bias)
+        rc = pr_param_new(net, layer, 1, NULL, true, err);
+    if (rc)
+        return rc;
+    n->exec_weights = net->params[n->params[0]].value;
+    n->exec_bias =
+        n->layer->bias ? net->params[n->params[1]].value : PR_NO_TENSOR;
+    if (n->fold >= 0) {
+        n->exec_weights = pr_nt_keep(net, want, 0, err);
+        n->exec_bias = pr_nt_keep(
+            net, NULL, (size_t)(n->layer->out + 15) / 16 * 16 * sizeof(float),
+            err);
+        if (n->exec_weights < 0 || n->exec_bias < 0)
+            return PR_E_NOMEM;
+    }
+    return PR_OK;
+}
+
+/* Weights in the layout of a primitive. */
+static int weights_for(struct pr_net *net, const struct pr_node *n,
+                       const struct pr_prim *p, int *ret, struct pr_err *err)
+{
+    return pr_nt_in(net, n->exec_weights, pr_prim_lay(p, PR_ARG_WEIGHTS), ret,
+                    err);
+}
+
+static int place_output(struct pr_net *net, unsigned layer,
+                        const struct pr_lay *lay, struct pr_err *err)
+{
+    struct pr_node *n = &net->nodes[layer];
+
+    if (n->add >= 0)
+        return pr_nt_in(net, net->nodes[n->add].out, lay, &n->out, err);
+    n->out = pr_nt_new(net, lay, 0, err);
+    return n->out < 0 ? PR_E_NOMEM : PR_OK;
+}
+
+static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
+{
+    struct pr_node *n = &net->nodes[layer];
+    int in = pr_net_in(net, layer, 0), weights = 0;
+    struct pr_product what;
+    struct pr_step *s;
+    int rc = describe(net, layer, pr_nt_lay(net, in), &what, err);
+
+    if (!rc)
+        rc = choose_forward(net, &what, pr_nt_lay(net, in), &n->forward, err);
+    if (!rc)
+        rc = make_params(net, layer, n->forward, err);
+    if (!rc)
+        rc = pr_nt_in(net, in, pr_prim_lay(n->forward, PR_ARG_SRC), &n->src,
+                      err);
+    if (!rc)
+        rc = weights_for(net, n, n->forward, &weights, err);
+    if (!rc)
+        rc = place_output(net, layer, pr_prim_lay(n->forward, PR_ARG_DST), err);
+    if (rc)
+        return rc;
+    s = pr_step_prim(net, n->forward);
+    if (!s)
+        return pr_fail_nomem(err);
+    pr_step_use(net, s, PR_ARG_SRC, n->src);
+    pr_step_use(net, s, PR_ARG_WEIGHTS, weights);
+    if (n->exec_bias >= 0)
+        pr_step_use(net, s, PR_ARG_BIAS, n->exec_bias);
+    pr_step_use(net, s, PR_ARG_DST, n->out);
+    return PR_OK;
+}
+
+/* ---- backward */
+
+/* The layouts that values have, unless oneDNN has no code for that. */
+static int choose_backward(struct pr_net *net, enum pr_pass pass,
+                           const struct pr_product *free,
+                           const struct pr_product *forced,
+                           const struct pr_prim *forward_prim,
+                           struct pr_prim **ret, struct pr_err *err)
+{
+    if (pr_prim_product(net->dnn, pass, forced, forward_prim, ret, NULL) ==
+            PR_OK &&
+        !pr_prim_is_slow(*ret))
+        return PR_OK;
+    return pr_prim_product(net->dnn, pass, free, forward_prim, ret, err);
+}
+
+static int to_weights(struct pr_net *net, unsigned layer,
+                      struct pr_product what, int gradient, struct pr_err *err)
+{
+    struct pr_node *n = &net->nodes[layer];
+    struct pr_product forced;
+    struct pr_prim *p;
+    struct pr_step *s;
+    int src, dst, dw, db = PR_NO_TENSOR, rc;
+
+    what.weights = any(net, what.weights, PR_LAY_F32);
+    if (!what.weights)
+        return pr_fail_nomem(err);
+    forced = what;
+    forced.src = pr_nt_lay(net, n->src);
+    if (type_of(net) == PR_LAY_F32) {
+        forced.weights = net->params[n->params[0]].lay;
+        forced.dst = pr_nt_lay(net, n->out);
+    }
+    rc = choose_backward(net, PR_BACKWARD_WEIGHTS, &what, &forced, n->forward,
+                         &p, err);
+    if (!rc)
+        rc = pr_nt_in(net, n->src, pr_prim_lay(p, PR_ARG_SRC), &src, err);
+    if (!rc)
+        rc =
+            pr_nt_in(net, gradient, pr_prim_lay(p, PR_ARG_DIFF_DST), &dst, err);
+    if (!rc)
+        rc = pr_param_gradient(net, (unsigned)n->params[0],
+                               pr_prim_lay(p, PR_ARG_DIFF_WEIGHTS), &dw, err);
+    if (!rc && n->layer->bias)
+        rc = pr_param_gradient(net, (unsigned)n->params[1], NULL, &db, err);
+    if (rc)
+        return rc;
+    s = pr_step_prim(net, p);
+    if (!s)
+        return pr_fail_nomem(err);
+    pr_step_use(net, s, PR_ARG_SRC, src);
+    pr_step_use(net, s, PR_ARG_DIFF_DST, dst);
+    pr_step_use(net, s, PR_ARG_DIFF_WEIGHTS, dw);
+    if (db >= 0)
+        pr_step_use(net, s, PR_ARG_DIFF_BIAS, db);
+    return PR_OK;
+}
+
+static bool is_padded(const struct pr_lay *lay)
+{
+    int64_t at[PR_LAY_DIMS];
+    unsigned dims = pr_lay_dims(lay, at);
+    size_t bytes = sizeof(float);
+
+    for (unsigned i = 0; i < dims; i++)
+        bytes *= (size_t)at[i];
+    return pr_lay_bytes(lay) != bytes;
+}
+
+static int to_input(struct pr_net *net, unsigned layer, struct pr_product what,
+                    int gradient, struct pr_err *err)
+{
+    struct pr_node *n = &net->nodes[layer];
+    struct pr_product forced;
+    struct pr_prim *p;
+    struct pr_step *s;
+    int weights = 0, dst, dsrc, rc;
+
+    what.src = any(net, what.src, PR_LAY_F32);
+    if (!what.src)
+        return pr_fail_nomem(err);
+    forced = what;
+    if (type_of(net) == PR_LAY_F32) {
+        const struct pr_lay *in = pr_nt_lay(net, pr_net_in(net, layer, 0));
+
+        /* With a batch of 1, oneDNN 3.2's gemm writes 0 behind a gradient
+         * whose channels do not fill their blocks. */
+        if (!what.is_linear || !is_padded(in))
+            forced.src = in;
+        forced.dst = pr_nt_lay(net, n->out);
+        /* It is level or faster with forward's weights, and large matrices
+         * need not be turned around in each step. */
+        if (what.is_linear)
+            forced.weights = pr_nt_lay(net, n->exec_weights);
+    }
+    rc = choose_backward(net, PR_BACKWARD_DATA, &what, &forced, n->forward, &p,
+                         err);
+    if (!rc)
+        rc = weights_for(net, n, p, &weights, err);
+    if (!rc)
+        rc =
+            pr_nt_in(net, gradient, pr_prim_lay(p, PR_ARG_DIFF_DST), &dst, err);
+    if (rc)
+        return rc;
+    dsrc = pr_nt_new(net, pr_prim_lay(p, PR_ARG_DIFF_SRC), 0, err);
+    s = dsrc < 0 ? NULL : pr_step_prim(net, p);
+    if (!s)
+        return pr_fail_nomem(err);
+    pr_step_use(net, s, PR_ARG_DIFF_DST, dst);
+    pr_step_use(net, s, PR_ARG_WEIGHTS, weights);
+    pr_step_use(net, s, PR_ARG_DIFF_SRC, dsrc);
+    return pr_grad_add(net, n->layer->inputs[0], dsrc, err);
+}
+
+static int backward(struct pr_net *net, unsigned layer, struct pr_err *err)
+{
+    struct pr_node *n = &net->nodes[layer];
+    int in = pr_net_in(net, layer, 0), gradient;
+    struct pr_product what;
+    bool own;
+    int rc = describe(net, layer, pr_nt_lay(net, in), &what, err);
+
+    if (!rc)
+        rc = pr_grad_whole(net, layer, &gradient, &own, err);
+    if (rc)
+        return rc;
+    what.relu = false;
+    if (type_of(net) == PR_LAY_BF16)
+        what.dst = any(net, what.dst, PR_LAY_BF16);
+    else if (n->layer->op == PR_LAYER_LINEAR)
+        what.dst = any(net, what.dst, PR_LAY_F32);
+    if (!what.dst)
+        return pr_fail_nomem(err);
+    /* Results are float32 whatever the type of what goes in. */
+    rc = to_weights(net, layer, what, gradient, err);
+    if (!rc && pr_net_leader(net, n->layer->inputs[0])->needs)
+        rc = to_input(net, layer, what, gradient, err);
+    return rc ? rc : pr_param_update(net, layer, err);
+}
+
+const struct pr_op pr_op_product = {forward, backward};
