@@ -25,6 +25,21 @@ typedef void pr_feed_saw(void *ctx, unsigned thread, uint64_t accelerator,
                          uint64_t sample, uint64_t start_ns, uint64_t read_ns,
                          uint64_t end_ns);
 
+/* A sample that was read, or was not and is skipped. */
+struct pr_feed_taken {
+    unsigned thread;
+    uint64_t accelerator;
+    uint64_t place; /* of all it gets: place / batch is the batch */
+    uint64_t sample;
+    const struct pr_sample *data; /* valid during the call; NULL: skipped */
+    const struct pr_err *why;     /* it is skipped */
+};
+
+/* Makes use of it; called by the thread that read it, before its batch is
+ * there. A failure is one of the sample, as if it could not be read. */
+typedef int pr_feed_took(void *ctx, const struct pr_feed_taken *t,
+                         struct pr_err *err);
+
 struct pr_feed_opts {
     const struct pr_dataset *set;
     struct pr_storage *first; /* others are opened beside it; borrowed */
@@ -35,6 +50,8 @@ struct pr_feed_opts {
     const bool *stop; /* becomes true: give up */
     pr_feed_saw *saw; /* or NULL */
     void *saw_ctx;
+    pr_feed_took *took; /* or NULL: what was read is done with */
+    void *took_ctx;
 };
 
 int pr_feed_new(const struct pr_feed_opts *opts, struct pr_feed **ret,

@@ -35,15 +35,18 @@ void pr_held_free(struct pr_held *list, size_t count)
     pr_free(list);
 }
 
-bool pr_kept_put(pr_kept_slot *slot, const void *data, size_t len)
+bool pr_kept_put(pr_kept_slot *slot, const struct pr_sample *s, bool has_head)
 {
-    struct pr_kept *k = pr_alloc(sizeof *k + len), *none = NULL;
+    size_t head = has_head ? PR_KEPT_HEAD : 0;
+    struct pr_kept *k = pr_alloc(sizeof *k + head + s->size), *none = NULL;
 
     if (!k)
         return false;
-    k->len = len;
-    if (len)
-        memcpy(k->data, data, len);
+    k->len = s->size;
+    if (has_head)
+        memcpy(k->data, s, sizeof *s);
+    if (s->size)
+        memcpy(k->data + head, s->data, s->size);
     if (!atomic_compare_exchange_strong(slot, &none, k))
         pr_free(k);
     return true;

@@ -21,11 +21,13 @@ struct pr_held {
     size_t len, cap;
 };
 
-/* A sample that stays in memory; it never changes. */
+/* A sample that stays in memory; it never changes. Where somebody makes use
+ * of it a struct pr_sample is before its bytes. */
 struct pr_kept {
-    size_t len;
+    size_t len; /* of the bytes */
     uint8_t data[];
 };
+enum { PR_KEPT_HEAD = (sizeof(struct pr_sample) + 15) / 16 * 16 };
 typedef struct pr_kept *_Atomic pr_kept_slot;
 
 /* What an accelerator wants read. Threads claim pieces of `chunk` samples;
@@ -122,7 +124,7 @@ bool pr_held_put(struct pr_held *h, const void *data, size_t len,
 void pr_held_free(struct pr_held *list, size_t count);
 
 /* Keeps a copy, unless another thread was faster. */
-bool pr_kept_put(pr_kept_slot *slot, const void *data, size_t len);
+bool pr_kept_put(pr_kept_slot *slot, const struct pr_sample *s, bool has_head);
 void pr_kept_free(pr_kept_slot *list, size_t count);
 
 /* feed_sleep.c: a futex on a counter. until 0: for ever. */

@@ -144,6 +144,11 @@ static int from_memory(struct pr_feed_worker *w, pr_kept_slot *slot,
     const struct pr_kept *k = atomic_load(slot);
     int rc = PR_OK;
 
+    if (k && w->feed->o.took) { /* which is a load of its own */
+        memcpy(ret, k->data, sizeof *ret);
+        ret->data = k->data + PR_KEPT_HEAD;
+        return PR_OK;
+    }
     if (k) {
         if (w->cap < k->len)
             rc = grow(w, k->len, err);
@@ -161,7 +166,7 @@ static int keep_in_memory(struct pr_feed *f, uint64_t sample,
 {
     pr_kept_slot *slot = &f->memory[f->split][sample];
 
-    if (atomic_load(slot) || pr_kept_put(slot, s->data, s->size))
+    if (atomic_load(slot) || pr_kept_put(slot, s, f->o.took != NULL))
         return PR_OK;
     (void)pr_fail(err, PR_E_NOMEM, "", "the data set does not fit in memory");
     return pr_hint(err, "leave out reader.read_type=memory");

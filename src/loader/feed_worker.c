@@ -166,6 +166,27 @@ static uint64_t order_hash(uint64_t accelerator, uint64_t place,
     return pr_mix64(pr_mix64(accelerator << 40 ^ place) ^ sample);
 }
 
+/* Hands it to whoever makes use of it. */
+static int hand_on(struct pr_feed_worker *w, const struct pr_feed_taken *t,
+                   struct pr_err *err)
+{
+    const struct pr_feed_opts *o = &w->feed->o;
+
+    return o->took ? o->took(o->took_ctx, t, err) : PR_OK;
+}
+
+static int skip_sample(struct pr_feed_worker *w, const struct pr_feed_taken *t,
+                       struct pr_err *err)
+{
+    struct pr_err why = *err;
+    struct pr_feed_taken none = *t;
+    int rc = count_error(w, err);
+
+    none.data = NULL;
+    none.why = &why;
+    return rc ? rc : hand_on(w, &none, err);
+}
+
 static int do_sample(struct pr_feed_worker *w, struct piece *p, uint64_t q,
                      struct pr_err *err)
 {
@@ -174,13 +195,24 @@ static int do_sample(struct pr_feed_worker *w, struct piece *p, uint64_t q,
     uint64_t place = pr_order_place(f->order, p->accelerator, q);
     uint64_t start = 0, end = 0, done;
     struct pr_sample s = {0};
+    struct pr_feed_taken t = {.thread = w->number,
+                              .accelerator = p->accelerator,
+                              .place = place,
+                              .sample = sample,
+                              .data = &s};
     int rc;
 
     rc = pr_feed_read(w, sample, &s, &start, &end, err);
     if (!rc)
         rc = keep(w, p, place, &s, err);
-    if (rc)
-        return count_error(w, err) ? rc : (place_sample(f, p, place), PR_OK);
+    if (!rc)
+        rc = hand_on(w, &t, err);
+    if (rc) {
+        rc = skip_sample(w, &t, err);
+        if (!rc)
+            place_sample(f, p, place);
+        return rc;
+    }
     done = f->prepares ? prepare(w, p) : end;
     if (f->o.saw)
         f->o.saw(f->o.saw_ctx, w->number, p->accelerator, sample, start, end,

@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "loader/order_dlio.h"
+#include "loader/order_series.h"
 
 #include <assert.h>
 
@@ -107,6 +108,8 @@ uint64_t pr_order_read(const struct pr_order *o, uint64_t a, uint64_t q)
 {
     if (o->dlio)
         return pr_order_dlio_read(o->dlio, a, q);
+    if (o->series)
+        return pr_order_series_read(o->series, q);
     return sample_at(o, position(o, a, q));
 }
 
@@ -121,6 +124,8 @@ uint64_t pr_order_place(const struct pr_order *o, uint64_t a, uint64_t q)
     struct pr_permutation p;
     uint64_t at, start;
 
+    if (o->series)
+        return pr_order_series_place(o->series, q);
     if (!has_window(o))
         return q;
     at = q % o->o.window;
@@ -135,6 +140,8 @@ uint64_t pr_order_needed(const struct pr_order *o, uint64_t a, uint64_t pos)
     uint64_t start;
 
     pos = smaller(pos, pr_order_samples(o, a));
+    if (o->series)
+        return pr_order_series_needed(o->series, pos);
     if (!pos || !has_window(o))
         return pos;
     start = (pos - 1) - (pos - 1) % o->o.window;

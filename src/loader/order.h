@@ -54,6 +54,7 @@ struct pr_order {
     struct pr_permutation files, samples;
     uint64_t window_key;
     const struct pr_order_dlio *dlio; /* DLIO's own order instead; or NULL */
+    const struct pr_order_series *series; /* epochs without end; or NULL */
 };
 
 /* PR_E_CONF when files * samples_per_file does not fit. No samples at all, or

@@ -2,6 +2,7 @@
  * of their distributions, and texts as DLIO prints them. */
 #include "loader/duration.h"
 
+#include "brief.h"
 #include "values.h"
 
 #include <math.h>
@@ -189,9 +190,10 @@ static void draws_have_the_moments_of_their_distribution(void **state)
         {"{\"type\": \"poisson\", \"lam\": 200}", 200, 14.14213562},
         {"{\"type\": \"poisson\", \"lam\": 1e6}", 1e6, 1000},
     };
+    size_t step = is_brief() ? 2 : 1;
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i += step) {
         struct pr_duration d = parsed(rows[i].in, 0);
         double mean = rows[i].mean, dev = rows[i].deviation;
         double sum = 0, squares = 0;

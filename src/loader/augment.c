@@ -1,0 +1,347 @@
+/* A part of a picture, resized into the batch. */
+#include "loader/augment.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PIXEL = 4 }; /* floats that are loaded at once */
+
+typedef uint16_t any_u16 __attribute__((aligned(1), may_alias));
+
+/* ---- memory */
+
+/* Memory for more, if it has to be; keeps nothing. */
+static void *grow(void *old, size_t *room, size_t count, size_t bytes)
+{
+    size_t all;
+
+    if (count <= *room)
+        return old;
+    pr_free(old);
+    *room = 0;
+    if (__builtin_mul_overflow(count, bytes, &all))
+        return NULL;
+    old = pr_alloc_aligned(64, all);
+    *room = old ? count : 0;
+    return old;
+}
+
+static bool grow_taps(struct pr_taps *t, size_t count, unsigned taps)
+{
+    t->taps = taps = (taps + 3) / 4 * 4;
+    t->most = 0;
+    t->first = grow(t->first, &t->room, 2 * count, sizeof *t->first);
+    t->weights =
+        grow(t->weights, &t->weights_room, count * taps, sizeof *t->weights);
+    t->count = t->first ? t->first + count : NULL;
+    return t->first && t->weights;
+}
+
+void pr_augment_done(struct pr_augment *a)
+{
+    pr_free(a->down.first);
+    pr_free(a->down.weights);
+    pr_free(a->across.first);
+    pr_free(a->across.weights);
+    pr_free(a->row);
+    pr_free(a->turned);
+}
+
+int pr_augment_init(struct pr_augment *a, unsigned dims, const int64_t *shape,
+                    struct pr_err *err)
+{
+    const uint64_t most = (uint64_t)1 << 31; /* more is a mistake */
+
+    memset(a, 0, sizeof *a);
+    a->dims = dims;
+    a->count = 1;
+    for (unsigned i = 0; i < dims; i++) {
+        if (shape[i] < 1 || (uint64_t)shape[i] > most ||
+            a->count * (uint64_t)shape[i] > most)
+            return pr_fail(err, PR_E_CONF, "",
+                           "a model's input of %lld in dimension %u cannot be "
+                           "made",
+                           (long long)shape[i], i + 1);
+        a->shape[i] = (uint64_t)shape[i];
+        a->count *= a->shape[i];
+    }
+    return PR_OK;
+}
+
+/* ---- tables */
+
+/* One side: len pixels from `at` become want. Pixels from low to below high
+ * may be looked at. */
+struct side {
+    double at, len;
+    uint64_t want, low, high;
+    bool flip;
+};
+
+/* A triangle around the middle of what becomes this pixel. */
+static void weigh(struct pr_taps *t, const struct side *s, uint64_t i)
+{
+    double scale = s->len / (double)s->want, reach = fmax(scale, 1);
+    double middle = s->at + ((double)i + 0.5) * scale, sum = 0;
+    double low = fmax(floor(middle - reach + 0.5), (double)s->low);
+    double high = fmin(floor(middle + reach + 0.5), (double)s->high);
+    uint64_t to = s->flip ? s->want - 1 - i : i;
+    float *w = t->weights + to * t->taps;
+    uint32_t n = 0;
+
+    /* Rounding of a crop that ends where the picture does. */
+    low = fmin(low, (double)s->high - 1);
+    high = fmax(high, low + 1);
+    while (n < t->taps && low + n < high) {
+        double x = 1 - fabs(low + n + 0.5 - middle) / reach;
+
+        w[n++] = (float)fmax(x, 0);
+        sum += fmax(x, 0);
+    }
+    if (sum <= 0)
+        w[0] = 1;
+    for (uint32_t k = 0; k < n; k++)
+        w[k] = (float)(w[k] / (sum > 0 ? sum : 1));
+    while (n > 1 && w[n - 1] == 0)
+        n--;
+    for (uint32_t k = n; k < t->taps; k++)
+        w[k] = 0;
+    t->most = n > t->most ? n : t->most;
+    t->first[to] = (uint32_t)low;
+    t->count[to] = n;
+}
+
+static bool make_taps(struct pr_taps *t, const struct side *s)
+{
+    double scale = s->len / (double)s->want;
+
+    if (!grow_taps(t, s->want, 2 * (unsigned)ceil(fmax(scale, 1)) + 1))
+        return false;
+    for (uint64_t i = 0; i < s->want; i++)
+        weigh(t, s, i);
+    return true;
+}
+
+/* ---- passes */
+
+/* What is done to one picture. */
+struct job {
+    const struct pr_augment *a;
+    const struct pr_picture *p;
+    uint64_t left, columns; /* of the picture that are looked at */
+    unsigned channels;      /* of a row, once it was converted */
+    float *row, *out;
+};
+
+/* A row of the picture, resized in height. */
+static void blend_row(const struct job *j, uint64_t y)
+{
+    const struct pr_picture *p = j->p;
+    const struct pr_taps *t = &j->a->down;
+    const float *w = t->weights + y * t->taps;
+    size_t stride = p->columns * p->channels, n = j->columns * p->channels;
+    size_t at = t->first[y] * stride + j->left * p->channels;
+    const any_u16 *wide = (const any_u16 *)p->data + at;
+
+    if (!p->is_16) {
+        pr_augment_blend((const uint8_t *)p->data + at, stride, w, t->count[y],
+                         n, j->row);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        float sum = 0;
+
+        for (uint32_t k = 0; k < t->count[y]; k++)
+            sum += w[k] * (float)wide[k * stride + i];
+        j->row[i] = sum;
+    }
+}
+
+/* The inks take light away one after another. */
+static void cmyk_to_rgb(float *row, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        float light = (255 - row[4 * i + 3]) / 255;
+
+        for (int c = 0; c < 3; c++)
+            row[4 * i + c] = (255 - row[4 * i + c]) * light;
+    }
+}
+
+/* From the picture's channels to as many as the job has: 1, 3, or the same. */
+static void convert_row(const struct job *j)
+{
+    unsigned have = j->p->channels, want = j->channels;
+    float *row = j->row;
+
+    if (have == want)
+        return;
+    if (have == 4 && j->p->is_cmyk)
+        cmyk_to_rgb(row, j->columns);
+    for (uint64_t i = 0; i < j->columns; i++) {
+        const float *from = row + i * have;
+
+        if (want == 3) {
+            memmove(row + 3 * i, from, 3 * sizeof *row);
+        } else if (have == 2) {
+            row[i] = from[0];
+        } else { /* as bright as ITU-R BT.601 has it */
+            row[i] = 0.299f * from[0] + 0.587f * from[1] + 0.114f * from[2];
+        }
+    }
+}
+
+/* One channel of those there are; the answer is not normalised. */
+static float across_one(const struct job *j, uint64_t x, unsigned c)
+{
+    const struct pr_taps *t = &j->a->across;
+    const float *from = j->row + (t->first[x] - j->left) * j->channels + c;
+    const float *w = t->weights + x * t->taps;
+    float sum = 0;
+
+    for (uint32_t k = 0; k < t->most; k++)
+        sum += w[k] * from[(size_t)k * j->channels];
+    return sum;
+}
+
+static void across_any(const struct job *j, uint64_t y)
+{
+    const struct pr_augment *a = j->a;
+    uint64_t columns = a->shape[2], plane = a->shape[1] * columns;
+    struct pr_across gray = {.row = j->row,
+                             .left = j->left,
+                             .columns = columns,
+                             .taps = &a->across,
+                             .out = j->out + y * columns};
+
+    if (j->channels == 1)
+        pr_augment_gray(&gray);
+    for (unsigned c = 0; j->channels > 1 && c < j->channels; c++)
+        for (uint64_t x = 0; x < columns; x++)
+            gray.out[c * plane + x] = across_one(j, x, c);
+    for (uint64_t c = a->shape[0]; c-- > 0;) {
+        const float *from = gray.out + (j->channels == 1 ? 0 : c * plane);
+        float factor, plus;
+
+        /* The first one last: the others may be made from it. */
+        pr_augment_norm(a, c, j->p->is_16 ? 65535 : 255, &factor, &plus);
+        pr_augment_scale(from, columns, factor, plus, gray.out + c * plane);
+    }
+}
+
+/* ---- a picture */
+
+/* How many channels a row gets; 0: there is no way to the model's. */
+static unsigned channels_for(uint64_t want, unsigned have)
+{
+    if (want == have)
+        return have;
+    if (want == 1 || have < 3)
+        return 1;
+    return want == 3 ? 3 : 0;
+}
+
+static int check(const struct pr_augment *a, const struct pr_picture *p,
+                 struct pr_err *err)
+{
+    const uint64_t most = (uint64_t)1 << 30; /* of a side */
+
+    if (p->channels >= 1 && p->channels <= PIXEL && p->rows && p->columns &&
+        p->rows <= most && p->columns <= most &&
+        channels_for(a->shape[0], p->channels))
+        return PR_OK;
+    return pr_fail(err, PR_E_CONF, "",
+                   "a picture of %llu x %llu with %u channels cannot be given "
+                   "to a model with %llu",
+                   (unsigned long long)p->columns, (unsigned long long)p->rows,
+                   p->channels, (unsigned long long)a->shape[0]);
+}
+
+static void find_columns(struct job *j)
+{
+    const struct pr_taps *t = &j->a->across;
+    uint32_t low = UINT32_MAX, high = 0;
+
+    for (uint64_t x = 0; x < j->a->shape[2]; x++) {
+        uint32_t end = t->first[x] + t->count[x];
+
+        low = t->first[x] < low ? t->first[x] : low;
+        high = end > high ? end : high;
+    }
+    j->left = low;
+    j->columns = high - low;
+}
+
+static int plan(struct pr_augment *a, const struct pr_crop *c, struct job *j,
+                struct pr_err *err)
+{
+    const struct pr_picture *p = j->p;
+    struct side down = {c->top, c->rows, a->shape[1], 0, p->rows, false};
+    struct side across = {c->left, c->columns, a->shape[2],
+                          0,       p->columns, c->flip};
+    size_t n;
+
+    if (c->alone) {
+        down.low = (uint64_t)c->top;
+        down.high = (uint64_t)(c->top + c->rows);
+        across.low = (uint64_t)c->left;
+        across.high = (uint64_t)(c->left + c->columns);
+    }
+    if (!make_taps(&a->down, &down) || !make_taps(&a->across, &across))
+        return pr_fail_nomem(err);
+    find_columns(j);
+    /* Pixels after the last one count for nothing, and are loaded. */
+    n = j->columns * p->channels;
+    a->row = grow(a->row, &a->row_room, n + (a->across.most + 1) * PIXEL,
+                  sizeof *a->row);
+    if (!a->row)
+        return pr_fail_nomem(err);
+    memset(a->row + n, 0, (a->across.most + 1) * PIXEL * sizeof *a->row);
+    j->row = a->row;
+    j->channels = channels_for(a->shape[0], p->channels);
+    return PR_OK;
+}
+
+static void resize_colour(const struct job *j)
+{
+    const struct pr_augment *a = j->a;
+    struct pr_across x = {.row = j->row,
+                          .left = j->left,
+                          .columns = a->shape[2],
+                          .plane = a->shape[1] * a->shape[2],
+                          .taps = &a->across};
+
+    for (unsigned i = 0; i < 3; i++)
+        pr_augment_norm(a, i, j->p->is_16 ? 65535 : 255, &x.factor[i],
+                        &x.plus[i]);
+    for (uint64_t y = 0; y < a->shape[1]; y++) {
+        blend_row(j, y);
+        convert_row(j);
+        x.out = j->out + y * a->shape[2];
+        pr_augment_across(&x);
+    }
+}
+
+int pr_augment_picture(struct pr_augment *a, const struct pr_picture *p,
+                       const struct pr_crop *c, float *out, struct pr_err *err)
+{
+    struct job j = {.a = a, .p = p, .out = out};
+    int rc = check(a, p, err);
+
+    if (!rc)
+        rc = plan(a, c, &j, err);
+    if (rc)
+        return rc;
+    if (j.channels == 3) {
+        resize_colour(&j);
+        return PR_OK;
+    }
+    for (uint64_t y = 0; y < a->shape[1]; y++) {
+        blend_row(&j, y);
+        convert_row(&j);
+        across_any(&j, y);
+    }
+    return PR_OK;
+}

@@ -1,0 +1,297 @@
+/* The side of whoever trains: settings, waiting for a batch, copying it. */
+#include "loader/batches.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "loader/batches_impl.h"
+
+#include <string.h>
+
+enum { MAX_THREADS = 128, WAIT_NS = 1000000000, MIN_AHEAD = 2 };
+
+/* ---- settings */
+
+static int check(const struct pr_batches_opts *o, struct pr_err *err)
+{
+    const struct pr_format *format = o->set->format;
+
+    if ((o->dims != 1 && o->dims != 3) || o->classes < 1 ||
+        o->classes > INT32_MAX || !o->batch)
+        return pr_fail(err, PR_E_CONF, "",
+                       "a model with %u dimensions and %lld classes cannot be "
+                       "trained with batches of %llu",
+                       o->dims, (long long)o->classes,
+                       (unsigned long long)o->batch);
+    if (format->flags & PR_FORMAT_EMPTY) {
+        (void)pr_fail(err, PR_E_CONF, "dataset.format",
+                      "'%s' has nothing in it to train with", format->name);
+        return pr_hint(err, "jpeg, png, npz and others have");
+    }
+    if (!o->reader->decode)
+        return pr_fail(err, PR_E_CONF, "reader.decode",
+                       "what is not decoded cannot be trained with");
+    return PR_OK;
+}
+
+/* Threads share each batch, so that no more are under way than need be. */
+static void adapt_reader(struct pr_batches *b)
+{
+    struct pr_reader_opts *r = &b->reader;
+    uint64_t threads =
+        b->o.threads ? b->o.threads : (uint64_t)b->o.reader->read_threads;
+
+    if (threads > MAX_THREADS)
+        threads = MAX_THREADS;
+    b->count = threads ? (unsigned)threads : 1;
+    *r = *b->o.reader;
+    r->data_loader = "tensorflow";
+    r->read_threads = b->count;
+    r->hold = false;
+    if (r->prefetch_size < MIN_AHEAD)
+        r->prefetch_size = MIN_AHEAD;
+}
+
+static int make_order(struct pr_batches *b, struct pr_err *err)
+{
+    const struct pr_dataset *set = b->o.set;
+    struct pr_order_opts opts = {
+        .files = set->files[PR_TRAIN],
+        .samples_per_file = set->spec.samples,
+        .accelerators = 1,
+        .batch = b->o.batch,
+        .drop_last = true,
+        .shuffle_files = true,
+        .shuffle_samples = true,
+        .window = (uint64_t)b->reader.shuffle_size,
+        .seed = b->o.seed,
+    };
+    int rc;
+
+    /* A window of everything is no window, and needs no memory. */
+    if (opts.window >= opts.files * opts.samples_per_file)
+        opts.window = 0;
+    rc = pr_order_series_init(&b->series, &opts, &b->order, err);
+    if (rc || b->order.batches)
+        return rc;
+    (void)pr_fail(err, PR_E_CONF, "dataset.num_files_train",
+                  "%llu samples do not fill a batch of %llu",
+                  (unsigned long long)b->order.total,
+                  (unsigned long long)opts.batch);
+    return pr_hint(err, "a smaller exp.replica_batch, or more files");
+}
+
+/* ---- start and end */
+
+static int start(struct pr_batches *b, struct pr_err *err)
+{
+    struct pr_feed_opts opts = {.set = b->o.set,
+                                .first = b->o.first,
+                                .reader = &b->reader,
+                                .accelerators = 1,
+                                .threads = b->count,
+                                .seed = b->o.seed,
+                                .stop = b->o.stop,
+                                .took = pr_batches_took,
+                                .took_ctx = b};
+    int rc = pr_feed_new(&opts, &b->feed, err);
+
+    if (rc)
+        return rc;
+    b->has_begun = true;
+    return pr_feed_begin(b->feed, PR_TRAIN, &b->order, UINT64_MAX, err);
+}
+
+int pr_batches_new(const struct pr_batches_opts *opts, struct pr_batches **ret,
+                   struct pr_err *err)
+{
+    struct pr_batches *b = NULL;
+    int rc = check(opts, err);
+
+    if (rc)
+        return rc;
+    b = pr_alloc_aligned(64, sizeof *b);
+    if (!b)
+        return pr_fail_nomem(err);
+    memset(b, 0, sizeof *b);
+    b->o = *opts;
+    if (!b->o.stop)
+        b->o.stop = &b->never;
+    pthread_mutex_init(&b->error_lock, NULL);
+    adapt_reader(b);
+    rc = make_order(b, err);
+    if (!rc)
+        rc = pr_batches_room(b, err);
+    if (!rc)
+        rc = start(b, err);
+    if (rc) {
+        pr_batches_free(b);
+        return rc;
+    }
+    *ret = b;
+    return PR_OK;
+}
+
+void pr_batches_end(struct pr_batches *b)
+{
+    if (!b || !b->has_begun)
+        return;
+    atomic_store(&b->quit, true);
+    (void)!pr_feed_end(b->feed, NULL);
+    b->has_begun = false;
+}
+
+void pr_batches_free(struct pr_batches *b)
+{
+    if (!b)
+        return;
+    pr_batches_end(b);
+    if (pr_feed_hangs(b->feed)) {
+        pr_feed_free(b->feed);
+        return; /* a thread uses it still */
+    }
+    pr_feed_free(b->feed);
+    pr_batches_room_done(b);
+    pthread_mutex_destroy(&b->error_lock);
+    pr_free(b);
+}
+
+bool pr_batches_hangs(const struct pr_batches *b)
+{
+    return b && pr_feed_hangs(b->feed);
+}
+
+/* ---- batches */
+
+static int wait_for_batch(struct pr_batches *b, struct pr_err *err)
+{
+    uint64_t ready;
+    int rc;
+
+    if (__atomic_load_n(b->o.stop, __ATOMIC_RELAXED))
+        return pr_fail(err, PR_E_INTR, "", "interrupted");
+    while ((rc = pr_feed_take(b->feed, 0, &ready, err)) == 0) {
+        rc = pr_feed_wait(b->feed, pr_clock_ns() + WAIT_NS, err);
+        if (rc)
+            return rc;
+        while (pr_feed_news(b->feed) != UINT64_MAX)
+            continue;
+    }
+    if (rc < 0)
+        return rc;
+    /* There is room for another one: threads should know before we copy. What
+     * went wrong with later ones is for later. */
+    (void)!pr_feed_wait(b->feed, 0, NULL);
+    return PR_OK;
+}
+
+/* Places that were skipped get what is before them. */
+static int fill_in(struct pr_batches *b, const struct pr_batches_slot *s,
+                   struct pr_err *err)
+{
+    uint64_t n = b->o.batch, good = n, missing = 0;
+
+    for (uint64_t i = 0; i < n; i++) {
+        missing += s->skipped[i];
+        if (!s->skipped[i])
+            good = i; /* the last one is before the first */
+    }
+    if (good == n) {
+        pthread_mutex_lock(&b->error_lock);
+        if (err)
+            *err = b->first_error;
+        pthread_mutex_unlock(&b->error_lock);
+        return b->first_error.code;
+    }
+    for (uint64_t i = 0; missing && i < n; i++) {
+        if (s->skipped[i]) {
+            memcpy(s->input + i * b->each, s->input + good * b->each,
+                   b->each * sizeof *s->input);
+            s->labels[i] = s->labels[good];
+        } else {
+            good = i;
+        }
+    }
+    b->failed += missing;
+    return PR_OK;
+}
+
+/* A slot is not used again before the next batch was taken. */
+int pr_batches_borrow(struct pr_batches *b, const float **ret_input,
+                      const int32_t **ret_labels, uint64_t *ret_wait_ns,
+                      struct pr_err *err)
+{
+    const struct pr_batches_slot *s = &b->slots[b->taken % b->ring];
+    uint64_t from = pr_clock_ns();
+    int rc = wait_for_batch(b, err);
+
+    if (rc)
+        return rc;
+    b->taken++;
+    rc = fill_in(b, s, err);
+    if (rc)
+        return rc;
+    *ret_input = s->input;
+    *ret_labels = s->labels;
+    if (ret_wait_ns)
+        *ret_wait_ns = pr_clock_ns() - from;
+    return PR_OK;
+}
+
+int pr_batches_next(struct pr_batches *b, float *input, int32_t *labels,
+                    uint64_t *ret_wait_ns, struct pr_err *err)
+{
+    uint64_t from = pr_clock_ns(), n = b->o.batch;
+    const int32_t *their_labels;
+    const float *their_input;
+    int rc = pr_batches_borrow(b, &their_input, &their_labels, NULL, err);
+
+    if (rc)
+        return rc;
+    memcpy(input, their_input, n * b->each * sizeof *input);
+    memcpy(labels, their_labels, n * sizeof *labels);
+    if (ret_wait_ns)
+        *ret_wait_ns = pr_clock_ns() - from;
+    return PR_OK;
+}
+
+/* ---- figures */
+
+void pr_batches_figures(struct pr_batches *b, struct pr_batches_figures *ret)
+{
+    *ret = (struct pr_batches_figures){
+        .threads = b->count,
+        .epoch_batches = b->series.used / b->o.batch,
+        .batches = b->taken,
+        .samples = b->taken * b->o.batch,
+        .epochs = b->taken * b->o.batch / b->series.used,
+        .failed = b->failed,
+        .buffer_bytes = b->buffer_bytes,
+    };
+    for (unsigned i = 0; i < b->count; i++) {
+        ret->read_samples += atomic_load(&b->threads[i].samples);
+        ret->read_bytes += atomic_load(&b->threads[i].bytes);
+    }
+    pthread_mutex_lock(&b->error_lock);
+    ret->first_error = b->first_error;
+    pthread_mutex_unlock(&b->error_lock);
+}
+
+const char *pr_batches_note(const struct pr_batches *b)
+{
+    uint64_t samples = 0, labelled = 0;
+
+    if (b->o.set->has_labels_apart)
+        return "labels are those of the files beside the samples";
+    for (unsigned i = 0; i < b->count; i++) {
+        samples += atomic_load(&b->threads[i].samples);
+        labelled += atomic_load(&b->threads[i].labelled);
+    }
+    if (!samples)
+        return "";
+    if (!labelled)
+        return "labels follow from the numbers of samples, the files have none";
+    return labelled < samples ? "labels are those of the files, where these "
+                                "have one; others follow from the sample's "
+                                "number"
+                              : "labels are those of the files";
+}

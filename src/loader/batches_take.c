@@ -1,0 +1,104 @@
+/* What a reading thread does with a sample: makes it fit for the model, at its
+ * place in its batch, and finds its label. */
+#include "loader/batches_impl.h"
+
+/* Counters have one writer each. */
+static void add(_Atomic uint64_t *x, uint64_t n)
+{
+    atomic_store_explicit(x, atomic_load_explicit(x, memory_order_relaxed) + n,
+                          memory_order_relaxed);
+}
+
+static void name_of(const struct pr_batches *b, uint64_t sample,
+                    char out[static PR_NAME_BYTES])
+{
+    pr_dataset_name(b->o.set, sample / b->o.set->spec.samples, PR_NAME_DATA,
+                    out);
+}
+
+static int fit(struct pr_batches *b, const struct pr_feed_taken *t, float *out,
+               struct pr_err *err)
+{
+    struct pr_augment *a = &b->threads[t->thread].augment;
+    uint64_t epoch = pr_order_series_epoch(&b->series, t->place);
+    char name[PR_NAME_BYTES];
+    struct pr_rng rng;
+    int rc;
+
+    pr_rng_seed(&rng, pr_mix64(pr_mix64(b->o.seed) + epoch), t->sample);
+    rc = pr_augment_sample(a, t->data, &rng, "", out, err);
+    if (rc != PR_E_CONF || !err)
+        return rc;
+    name_of(b, t->sample, name); /* which takes a while */
+    return pr_reword(err, name, "%s", err->msg);
+}
+
+static int bad_label(const struct pr_batches *b, uint64_t sample, int64_t label,
+                     struct pr_err *err)
+{
+    char name[PR_NAME_BYTES];
+
+    name_of(b, sample, name);
+    (void)pr_fail(err, PR_E_CONF, name,
+                  "a sample is labelled %lld, the model knows 0 to %lld",
+                  (long long)label, (long long)b->o.classes - 1);
+    return pr_hint(err, "dataset.num_classes says how many classes a set that "
+                        "is made has");
+}
+
+static int find_label(struct pr_batches *b, const struct pr_feed_taken *t,
+                      int32_t *ret, struct pr_err *err)
+{
+    struct pr_batches_thread *x = &b->threads[t->thread];
+    uint64_t classes = (uint64_t)b->o.classes;
+    int64_t label = t->data->label;
+    int rc = PR_OK;
+
+    if (x->labels.reader) {
+        rc = pr_labels_get(&x->labels, b->o.set, t->sample, &label, err);
+    } else if (!t->data->has_label) {
+        *ret = (int32_t)(pr_mix64(t->sample) % classes);
+        return PR_OK;
+    }
+    if (!rc && (label < 0 || (uint64_t)label >= classes))
+        rc = bad_label(b, t->sample, label, err);
+    if (rc)
+        return rc;
+    *ret = (int32_t)label;
+    add(&x->labelled, 1);
+    return PR_OK;
+}
+
+static void remember(struct pr_batches *b, const struct pr_err *why)
+{
+    pthread_mutex_lock(&b->error_lock);
+    if (!b->first_error.code)
+        b->first_error = *why;
+    pthread_mutex_unlock(&b->error_lock);
+}
+
+int pr_batches_took(void *ctx, const struct pr_feed_taken *t,
+                    struct pr_err *err)
+{
+    struct pr_batches *b = ctx;
+    struct pr_batches_slot *s = &b->slots[t->place / b->o.batch % b->ring];
+    uint64_t i = t->place % b->o.batch;
+    int rc;
+
+    if (atomic_load_explicit(&b->quit, memory_order_relaxed))
+        return pr_fail(err, PR_E_INTR, "", "interrupted");
+    s->skipped[i] = !t->data;
+    if (!t->data) {
+        remember(b, t->why);
+        return PR_OK;
+    }
+    /* The label's file after the sample: its memory may be the reader's. */
+    rc = fit(b, t, s->input + i * b->each, err);
+    if (!rc)
+        rc = find_label(b, t, &s->labels[i], err);
+    if (rc)
+        return rc;
+    add(&b->threads[t->thread].samples, 1);
+    add(&b->threads[t->thread].bytes, t->data->size);
+    return PR_OK;
+}

@@ -1,0 +1,31 @@
+/*
+ * Epochs without end as one order, so that the loader reads across the end of
+ * an epoch as it does across that of a batch. For one accelerator; each epoch
+ * has whole batches and an order of its own.
+ */
+#ifndef PR_LOADER_ORDER_SERIES_H
+#define PR_LOADER_ORDER_SERIES_H
+
+#include "loader/order.h"
+
+struct pr_order_series {
+    struct pr_order_opts o; /* of each epoch but for the seed */
+    uint64_t used;          /* samples of an epoch */
+};
+
+/* opts has one accelerator and drops what does not fill a batch; its seed is
+ * that of all epochs. *ret refers to s. Fewer samples than fill a batch:
+ * ret->batches is 0. */
+int pr_order_series_init(struct pr_order_series *s,
+                         const struct pr_order_opts *opts, struct pr_order *ret,
+                         struct pr_err *err) PR_MUST_CHECK;
+
+/* The epoch, from 0, of a position. */
+uint64_t pr_order_series_epoch(const struct pr_order_series *s, uint64_t pos);
+
+/* What the functions of order.h answer for such an order. */
+uint64_t pr_order_series_read(const struct pr_order_series *s, uint64_t q);
+uint64_t pr_order_series_place(const struct pr_order_series *s, uint64_t q);
+uint64_t pr_order_series_needed(const struct pr_order_series *s, uint64_t pos);
+
+#endif
