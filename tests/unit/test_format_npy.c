@@ -157,36 +157,48 @@ static const struct layout layouts[] = {
     {{2, {1200, 1100}}, false, 1, -1},
 };
 
+static void check_layout(struct place *p, const struct layout *l,
+                         enum pr_dtype t, const uint8_t *file, size_t len)
+{
+    struct pr_read_opts opts = {.samples = l->samples};
+    uint64_t n = l->samples ? l->samples : 1;
+    struct reading x;
+
+    put_file(p, "f", file, len);
+    assert_int_equal(reading_init(&x, p, "npy", &opts), PR_OK);
+    if (reading_open(&x, "f"))
+        fail_msg("%s", x.err.msg);
+    assert_int_equal(x.r->samples, n);
+    for (uint64_t i = 0; i < n; i += 1 + n / 5)
+        check_sample(&x, l, t, i);
+    check_sample(&x, l, t, n - 1);
+    check_sample(&x, l, t, 0);
+    reading_done(&x);
+}
+
 static void samples_come_from_any_layout(void **state)
 {
     static const enum pr_dtype types[] = {PR_U8, PR_I16, PR_U32, PR_I64};
-    struct place p;
+    struct place places[ENGINES];
 
     (void)state;
-    for (int e = 0; e < ENGINES; e++) {
-        place_init(&p, engines[e]);
-        for (unsigned k = 0; k < 8 * sizeof layouts / sizeof *layouts; k++) {
-            const struct layout *l = &layouts[k / 8];
-            struct pr_read_opts opts = {.samples = l->samples};
-            uint64_t n = l->samples ? l->samples : 1;
-            struct reading x;
-            uint8_t *file;
-            size_t len = make_array(l, types[k % 4], k / 4 % 2, &file);
+    for (int e = 0; e < ENGINES; e++)
+        place_init(&places[e], engines[e]);
+    for (unsigned k = 0; k < 8 * sizeof layouts / sizeof *layouts; k++) {
+        const struct layout *l = &layouts[k / 8];
+        bool is_large = pr_shape_count(&l->shape) > 100000;
+        uint8_t *file;
+        size_t len;
 
-            put_file(&p, "f", file, len);
-            assert_int_equal(reading_init(&x, &p, "npy", &opts), PR_OK);
-            if (reading_open(&x, "f"))
-                fail_msg("%s", x.err.msg);
-            assert_int_equal(x.r->samples, n);
-            for (uint64_t i = 0; i < n; i += 1 + n / 5)
-                check_sample(&x, l, types[k % 4], i);
-            check_sample(&x, l, types[k % 4], n - 1);
-            check_sample(&x, l, types[k % 4], 0);
-            reading_done(&x);
-            free(file);
-        }
-        place_done(&p);
+        if (is_brief() && is_large && k % 8 != 3 * (k / 8) % 8)
+            continue;
+        len = make_array(l, types[k % 4], k / 4 % 2, &file);
+        for (int e = 0; e < ENGINES; e++)
+            check_layout(&places[e], l, types[k % 4], file, len);
+        free(file);
     }
+    for (int e = 0; e < ENGINES; e++)
+        place_done(&places[e]);
 }
 
 /* Raw: the stored bytes, in equal parts. */
@@ -327,6 +339,8 @@ static void what_is_written_is_read(void **state)
             const struct pr_file_spec *spec = &specs[k];
             struct pr_read_opts opts = {.samples = spec->samples};
 
+            if (is_brief() && (int)k % ENGINES != e)
+                continue;
             assert_int_equal(format_of("npy")->check(spec, NULL), PR_OK);
             write_file(&p, "npy", spec, "f");
             assert_int_equal(reading_init(&x, &p, "npy", &opts), PR_OK);

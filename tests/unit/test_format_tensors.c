@@ -436,7 +436,7 @@ static void torch_has_any_number_of_members(void **state)
     static const uint64_t counts[] = {65535 - 7, 65535 - 6, 70000};
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = is_brief() ? 2 : 0; i < 3; i++) {
         struct pr_tensor_list list = {counts[i], made_up, NULL};
         struct file f = make("torch", &list);
         const uint8_t *end = f.data + f.len - 22;

@@ -1,0 +1,78 @@
+/*
+ * Reading a safetensors file: the length of a header in eight bytes, a header
+ * that is JSON with type, shape and place of each tensor, and the tensors. The
+ * file may come from a stranger: no number in it is trusted. Contents are read
+ * when they are asked for, so a file may be larger than memory.
+ */
+#ifndef PR_FORMAT_TENSORS_READ_H
+#define PR_FORMAT_TENSORS_READ_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PR_TENSOR_DIMS = 8 };
+
+/* Types whose contents can be read. X(id, name in the file, bytes) */
+#define PR_STORED_TYPES(X) \
+    X(F32, "F32", 4)       \
+    X(I32, "I32", 4)       \
+    X(I64, "I64", 8)
+
+enum pr_stored_type {
+#define X(id, name, bytes) PR_STORED_##id,
+    PR_STORED_TYPES(X)
+#undef X
+        PR_STORED_OTHER, /* can be listed, not read */
+};
+
+struct pr_stored {
+    const char *name;
+    const char *type_name; /* as in the file */
+    enum pr_stored_type type;
+    unsigned dims; /* 0: a single number */
+    uint64_t at[PR_TENSOR_DIMS];
+    uint64_t elements;
+    uint64_t from, bytes; /* place after the header */
+};
+
+struct pr_tensor_file {
+    int fd;                    /* -1: not open */
+    const char *path;          /* in the arena */
+    uint64_t body;             /* where the tensors start */
+    struct pr_stored *tensors; /* in the order of the header */
+    size_t count;
+};
+
+/* Opens a file and understands its header. All text is in the arena. */
+int pr_tensor_file_open(const char *path, struct pr_arena *a,
+                        struct pr_tensor_file *ret,
+                        struct pr_err *err) PR_MUST_CHECK;
+void pr_tensor_file_close(struct pr_tensor_file *f);
+
+/* The header alone, as text; body_bytes is what follows it in the file. */
+int pr_tensor_head_parse(const char *text, size_t len, uint64_t body_bytes,
+                         const char *name, struct pr_arena *a,
+                         struct pr_stored **ret, size_t *ret_count,
+                         struct pr_err *err) PR_MUST_CHECK;
+
+/* NULL: there is none of this name. */
+const struct pr_stored *pr_tensor_file_find(const struct pr_tensor_file *f,
+                                            const char *name);
+
+/* [64, 3, 7, 7] for messages. Returns out. */
+const char *pr_stored_shape(const struct pr_stored *t, char out[static 192]);
+
+/* Reads a whole tensor. Floats are F32; whole numbers are I64 or I32 that fit.
+ * PR_E_FORMAT for another type. */
+int pr_tensor_file_floats(const struct pr_tensor_file *f,
+                          const struct pr_stored *t, float *out,
+                          struct pr_err *err) PR_MUST_CHECK;
+int pr_tensor_file_ints(const struct pr_tensor_file *f,
+                        const struct pr_stored *t, int32_t *out,
+                        struct pr_err *err) PR_MUST_CHECK;
+
+#endif
