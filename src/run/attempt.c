@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { TICK_MS = 200, TAG = 1 };
+enum { TICK_MS = 200, TAG = 1, LINES_OF_WORDS = 20 };
 
 struct waiting {
     const struct pr_attempt_ctx *ctx;
@@ -148,20 +148,39 @@ static void judge(const struct waiting *w, struct pr_attempt *a,
     }
 }
 
-/* A workload of ours says why in the last line of its log. */
-static void take_words(const char *log_path, struct pr_attempt *a)
+/* What follows "prony: " in the last line that begins so; NULL: none does. */
+static const char *last_words(const char *text)
 {
     static const char mark[] = "prony: ";
+    const char *words = NULL;
+
+    while (*text) {
+        if (strncmp(text, mark, strlen(mark)) == 0)
+            words = text + strlen(mark);
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return words;
+}
+
+/* A workload of ours says why in the last line of its log; a program of ours
+ * in another language, near it: its libraries may have more to say. */
+static void take_words(const char *log_path, size_t lines, struct pr_attempt *a)
+{
     PR_AUTO_BUF struct pr_buf tail = PR_BUF_INIT(8192);
+    const char *words;
     size_t n;
 
-    if (!WIFEXITED(a->end.wait_status) || a->status != PR_STATUS_FAILED ||
-        pr_log_tail(log_path, 1, 4096, &tail, NULL) || !pr_buf_ok(&tail) ||
-        tail.len <= sizeof mark || strncmp(tail.data, mark, strlen(mark)) != 0)
+    if (a->end.kind == PR_CHILD_FAILED || !WIFEXITED(a->end.wait_status) ||
+        a->status != PR_STATUS_FAILED ||
+        pr_log_tail(log_path, lines, 4096, &tail, NULL) || !pr_buf_ok(&tail) ||
+        !tail.len)
         return;
-    n = strcspn(tail.data + strlen(mark), "\n");
-    snprintf(a->reason, sizeof a->reason, "%.*s", n < 250 ? (int)n : 250,
-             tail.data + strlen(mark));
+    words = last_words(tail.data);
+    n = words ? strcspn(words, "\n") : 0;
+    if (n)
+        snprintf(a->reason, sizeof a->reason, "%.*s", n < 250 ? (int)n : 250,
+                 words);
 }
 
 int pr_attempt_run(const struct pr_attempt_ctx *ctx, struct pr_job *job,
@@ -204,6 +223,8 @@ int pr_attempt_run(const struct pr_attempt_ctx *ctx, struct pr_job *job,
     if (!rc)
         judge(&w, ret, start.argv ? start.argv[0] : workload->name);
     if (!rc && !start.argv)
-        take_words(log_path, ret);
+        take_words(log_path, 1, ret);
+    else if (!rc && strcmp(workload->name, "framework") == 0)
+        take_words(log_path, LINES_OF_WORDS, ret);
     return rc;
 }

@@ -1,6 +1,8 @@
 /* The list of workloads and what they share. */
 #include "workload/workload.h"
 
+#include "workload/engine.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,29 +39,46 @@ static bool has_command(const struct pr_job *job)
     return c && c->len; /* text or a list */
 }
 
-int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
-                   struct pr_err *err)
+/* What follows from the rest when exp.workload is empty; NULL: unknown. */
+static const char *name_of(const struct pr_job *job)
 {
-    const char *name = job->exp.workload;
-    const struct pr_workload *w;
+    if (*job->exp.workload)
+        return job->exp.workload;
+    if (has_command(job))
+        return "command";
+    if (strcmp(job->exp.framework, "native") == 0)
+        return "native";
+    return pr_framework_is_there(job->exp.framework) ? "framework" : NULL;
+}
 
-    if (!*name && has_command(job))
-        name = "command";
-    if (!*name && *job->exp.framework) {
+static int nothing_to_run(const struct pr_job *job, struct pr_err *err)
+{
+    if (*job->exp.framework) {
         pr_fail(err, PR_E_UNAVAIL, job->id,
                 "framework '%s' cannot be launched by this version",
                 job->exp.framework);
         return pr_hint(err, "give the program to run with -P exp.command=…");
     }
-    if (!*name) {
-        pr_fail(err, PR_E_CONF, job->id, "nothing to run");
-        return pr_hint(err, "set exp.command, for example "
-                            "-P exp.command='\"sleep 1\"'");
-    }
+    pr_fail(err, PR_E_CONF, job->id, "nothing to run");
+    return pr_hint(err, "set exp.command, for example "
+                        "-P exp.command='\"sleep 1\"'");
+}
+
+int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
+                   struct pr_err *err)
+{
+    const char *name = name_of(job);
+    const struct pr_workload *w;
+    char version[32];
+
+    if (!name)
+        return nothing_to_run(job, err);
     if (job->exp.docker)
         return pr_fail(err, PR_E_UNAVAIL, job->id,
                        "exp.docker=true: this version has no containers");
     w = pr_workload_find(name);
+    if (!w && strcmp(name, "native") == 0 && !pr_engine_is_there(version, err))
+        return PR_E_UNAVAIL;
     if (!w)
         return pr_fail(err, PR_E_UNAVAIL, job->id,
                        "this build has no workload '%s'", name);
@@ -154,7 +173,7 @@ int pr_job_env(struct pr_job *job, const char *const *extra, size_t extra_count,
 
 int pr_job_cost(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
 {
-    const struct pr_workload *w;
+    const struct pr_workload *w = NULL;
     struct pr_cost cost = {0};
     int rc = pr_workload_of(job, &w, err);
 

@@ -64,6 +64,9 @@ const struct pr_workload *pr_workload_find(const char *name);
 int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
+/* Whether the workload `framework` has a program for this exp.framework. */
+bool pr_framework_is_there(const char *framework);
+
 /* Fills a job from its parameters. id, dir, params are borrowed. */
 int pr_job_init(struct pr_job *job, const char *id, const char *dir,
                 const struct pr_value *params, struct pr_arena *a,

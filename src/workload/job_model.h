@@ -1,0 +1,12 @@
+/* The network that an experiment names: exp.model and exp.model_opts. */
+#ifndef PR_WORKLOAD_JOB_MODEL_H
+#define PR_WORKLOAD_JOB_MODEL_H
+
+#include "nn/model.h"
+#include "workload/workload.h"
+
+/* In the job's arena. exp.model_opts is a map, or the text of one. */
+int pr_job_model(struct pr_job *job, struct pr_model **ret,
+                 struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,292 @@
+/* The results of a native training, for programs and for people. */
+#include "base/json.h"
+#include "base/spark.h"
+#include "base/units.h"
+#include "workload/native_run.h"
+#include "workload/sink.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PLOT_WIDTH = 60 };
+
+/* "157 GFLOP/s"; out needs 32 bytes. */
+static const char *rate_text(char out[static 32], double rate)
+{
+    static const char units[] = " kMGTPE";
+    int i = 0;
+
+    while (rate >= 999.5 && units[i + 1]) {
+        rate /= 1000;
+        i++;
+    }
+    snprintf(out, 32, "%.3g %.*sFLOP/s", rate, i > 0, units + i);
+    return out;
+}
+
+static double rate_of(const struct pr_native_run *r)
+{
+    return r->times.mean > 0 ? r->facts.flops / (r->times.mean / 1e3) : 0;
+}
+
+static double items_a_second(const struct pr_native_run *r)
+{
+    return r->times.mean > 0 ? (double)r->n.batch / (r->times.mean / 1e3) : 0;
+}
+
+const char *pr_native_speed(const struct pr_native_run *r, char out[static 64])
+{
+    double speed = items_a_second(r);
+
+    snprintf(out, 64, speed < 100 ? "%.3g %.40ss/s" : "%.0f %.40ss/s", speed,
+             r->n.model->item);
+    return out;
+}
+
+/* ---- lines for people */
+
+static const char *type_name(const struct pr_native *n)
+{
+    return n->net.dtype == PR_NN_BF16 ? "bfloat16" : "float32";
+}
+
+void pr_native_say_start(const struct pr_native_run *r, struct pr_buf *out)
+{
+    const struct pr_native *n = &r->n;
+    char size[16];
+
+    pr_buf_printf(
+        out, "%s (%s): %llu parameters, %.4g GFLOP forward for one %s\n",
+        n->model->name, n->model->title, (unsigned long long)n->model->params,
+        (double)n->model->flops / 1e9, n->model->item);
+    pr_buf_printf(out,
+                  "%s in %s, batch %llu, %u thread%s, oneDNN %s, %s planned\n",
+                  n->net.training ? "training" : "inference", type_name(n),
+                  (unsigned long long)n->batch, r->facts.threads,
+                  r->facts.threads == 1 ? "" : "s", r->version,
+                  pr_format_bytes(size, r->facts.bytes));
+    if (n->net.training)
+        pr_buf_printf(out, "%s, learning rate %g%s",
+                      n->net.optimizer.kind == PR_ADAM ? "adam" : "sgd",
+                      n->net.optimizer.learning_rate,
+                      n->net.optimizer.kind == PR_ADAM ? "\n" : ", momentum ");
+    if (n->net.training && n->net.optimizer.kind == PR_SGD)
+        pr_buf_printf(out, "%g, weight decay %g\n", n->net.optimizer.momentum,
+                      n->net.optimizer.weight_decay);
+}
+
+void pr_native_say_step(const struct pr_native_run *r, struct pr_buf *out)
+{
+    const struct pr_native *n = &r->n;
+    uint64_t done = r->steps < n->warmup ? 0 : r->steps - n->warmup;
+    char speed[64];
+
+    if (!done) {
+        pr_buf_printf(out, "warm-up batch %llu of %llu\n",
+                      (unsigned long long)r->steps,
+                      (unsigned long long)n->warmup);
+        return;
+    }
+    pr_buf_printf(out, "batch %llu of %llu: %s", (unsigned long long)done,
+                  (unsigned long long)n->batches, pr_native_speed(r, speed));
+    if (n->net.training)
+        pr_buf_printf(out, ", loss %.4f", r->losses.last);
+    pr_buf_char(out, '\n');
+}
+
+static void say_curve(const struct pr_native_run *r, struct pr_buf *out)
+{
+    const struct pr_series *l = &r->losses;
+
+    if (l->count < 2)
+        return;
+    pr_buf_printf(out, "loss %.4g ", l->kept[0]);
+    pr_spark(l->kept, l->kept_count, PLOT_WIDTH, out);
+    pr_buf_printf(out, " %.4g over %llu steps\n", l->last,
+                  (unsigned long long)l->count);
+}
+
+static void say_efficiency(const struct pr_native_run *r, struct pr_buf *text)
+{
+    unsigned threads = r->facts.threads;
+
+    if (r->peak <= 0)
+        return;
+    pr_buf_printf(text, ", %.0f %% of what ", 100 * rate_of(r) / r->peak);
+    if (threads < r->n.processors)
+        pr_buf_printf(text, "%u thread%s can do", threads,
+                      threads == 1 ? "" : "s");
+    else
+        pr_buf_str(text, "this machine can do");
+}
+
+/* "resnet50 trains 6.3 images/s (batch 16 in 2.53 s, p99 2.61 s): 157 GFLOP/s,
+ * 77 % of what this machine can do; 2.0 GB" */
+static void put_verdict(struct pr_sink *k, const struct pr_native_run *r,
+                        double p99)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
+    const struct pr_native *n = &r->n;
+    char mean[24], slow[24], rate[32], size[16];
+
+    pr_buf_printf(
+        &text, "%s %s %.3g %ss/s (batch %llu in %s, p99 %s): %s",
+        n->model->name, n->net.training ? "trains" : "infers",
+        items_a_second(r), n->model->item, (unsigned long long)n->batch,
+        pr_format_seconds(mean, r->times.mean / 1e3),
+        pr_format_seconds(slow, p99 / 1e3), rate_text(rate, rate_of(r)));
+    say_efficiency(r, &text);
+    if (r->memory_peak)
+        pr_buf_printf(&text, "; %s", pr_format_bytes(size, r->memory_peak));
+    if (r->evaluated)
+        pr_buf_printf(&text, "; %.1f %% of %llu held-out samples right",
+                      100 * (double)r->right / (double)r->evaluated,
+                      (unsigned long long)r->evaluated);
+    if (pr_buf_ok(&text))
+        pr_sink_str(k, "verdict", text.data);
+}
+
+/* ---- metric lines */
+
+static void put_list(struct pr_sink *k, const char *name,
+                     const struct pr_series *s)
+{
+    pr_jb_arr(k->at, pr_sink_begin(k, name));
+    pr_series_list(s, k->at);
+    pr_jb_end(k->at);
+    pr_sink_end(k);
+}
+
+static void put_texts(const struct pr_native_run *r, struct pr_buf *out)
+{
+    const char *title = r->n.model->title;
+
+    pr_buf_printf(out,
+                  "__exp.framework_title__= \"Native\"\n"
+                  "__exp.framework_ver__= \"oneDNN %s\"\n"
+                  "__exp.model_title__= ",
+                  r->version);
+    pr_json_string(out, title, strlen(title));
+    pr_buf_str(out, "\n");
+}
+
+static void put_main(const struct pr_native_run *r, struct pr_buf *out)
+{
+    pr_buf_printf(out,
+                  "__results.prony.main__= [\"throughput\", \"time\"%s%s%s]\n",
+                  r->peak > 0 ? ", \"efficiency\"" : "",
+                  r->n.net.training ? ", \"loss\"" : "",
+                  r->evaluated ? ", \"accuracy\"" : "");
+}
+
+static void put_times(struct pr_sink *k, const struct pr_native_run *r,
+                      const double q[static 3])
+{
+    const struct pr_series *t = &r->times;
+
+    pr_sink_float(k, "time", t->mean);
+    pr_sink_float(k, "throughput", items_a_second(r));
+    put_list(k, "time_data", t);
+    pr_sink_float(k, "time_std", pr_series_std(t));
+    pr_sink_float(k, "time_min", t->min);
+    pr_sink_float(k, "time_max", t->max);
+    pr_sink_float(k, "time_p50", q[0]);
+    pr_sink_float(k, "time_p90", q[1]);
+    pr_sink_float(k, "time_p99", q[2]);
+    pr_sink_str(k, "item", r->n.model->item);
+    pr_sink_uint(k, "items", t->count * r->n.batch);
+}
+
+static void put_learned(struct pr_sink *k, const struct pr_native_run *r)
+{
+    if (r->losses.count) {
+        pr_sink_float(k, "loss", r->losses.last);
+        put_list(k, "loss_data", &r->losses);
+    }
+    if (r->evaluated) {
+        pr_sink_float(k, "accuracy", (double)r->right / (double)r->evaluated);
+        pr_sink_uint(k, "evaluated", r->evaluated);
+    }
+}
+
+double pr_native_cpu_share(const struct pr_native_run *r)
+{
+    double most = (double)r->compute_ns * r->facts.threads;
+    double share = most > 0 ? (double)r->cpu_ns / most : 0;
+
+    return share > 1 ? 1 : share; /* threads that read work, too */
+}
+
+static void put_machine(struct pr_sink *k, const struct pr_native_run *r)
+{
+    double measured_ns = r->times.mean * 1e6 * (double)r->times.count;
+
+    pr_sink_float(k, "flops", r->facts.flops);
+    pr_sink_float(k, "flops_rate", rate_of(r));
+    if (r->peak > 0) {
+        pr_sink_float(k, "peak_flops_rate", r->peak);
+        pr_sink_float(k, "efficiency", rate_of(r) / r->peak);
+    }
+    if (r->memory_peak)
+        pr_sink_uint(k, "memory_peak", r->memory_peak);
+    pr_sink_uint(k, "memory_planned", r->facts.bytes);
+    pr_sink_uint(k, "threads", r->facts.threads);
+    if (r->cpu_ns)
+        pr_sink_float(k, "cpu_share", pr_native_cpu_share(r));
+    if (r->start_s >= 0)
+        pr_sink_float(k, "start_s", r->start_s);
+    pr_sink_uint(k, "params", r->n.model->params);
+    if (r->source.set)
+        pr_sink_float(k, "data_wait",
+                      measured_ns > 0 ? (double)r->wait_ns / measured_ns : 0);
+}
+
+int pr_native_results(const struct pr_native_run *r, struct pr_buf *out,
+                      struct pr_err *err)
+{
+    static const double shares[] = {0.5, 0.9, 0.99};
+    struct pr_sink k;
+    double q[3];
+    int rc = pr_series_quantiles(&r->times, shares, 3, q, err);
+
+    if (rc)
+        return rc;
+    say_curve(r, out);
+    if (r->n.net.profile)
+        rc = pr_native_profile(r, out, err);
+    if (rc)
+        return rc;
+    pr_sink_lines(&k, out);
+    put_texts(r, out);
+    put_main(r, out);
+    put_verdict(&k, r, q[2]);
+    put_times(&k, r, q);
+    put_learned(&k, r);
+    put_machine(&k, r);
+    return PR_OK;
+}
+
+void pr_native_results_part(const struct pr_native_run *r, struct pr_buf *out)
+{
+    struct pr_sink k;
+
+    if (!r->steps)
+        return;
+    pr_sink_lines(&k, out);
+    put_texts(r, out);
+    pr_sink_uint(&k, "steps", r->steps);
+    if (r->losses.count)
+        put_learned(&k, r);
+}
+
+void pr_native_notes(const struct pr_buf *notes, struct pr_buf *out)
+{
+    const char *at = notes->data, *end;
+
+    while (notes->len && (end = strchr(at, '\n'))) {
+        pr_buf_str(out, "__warning__= ");
+        pr_json_string(out, at, (size_t)(end - at));
+        pr_buf_char(out, '\n');
+        at = end + 1;
+    }
+}

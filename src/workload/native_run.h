@@ -1,0 +1,73 @@
+/* What the files of a native training share while it runs. */
+#ifndef PR_WORKLOAD_NATIVE_RUN_H
+#define PR_WORKLOAD_NATIVE_RUN_H
+
+#include "workload/native_series.h"
+#include "workload/native_source.h"
+
+struct pr_native_run {
+    struct pr_native n;
+    const bool *stop;
+    char version[32]; /* of oneDNN */
+    struct pr_net *net;
+    struct pr_net_facts facts;
+    struct pr_native_source source;
+    struct pr_progress progress;
+    struct pr_buf notes; /* warnings, a line each */
+
+    uint64_t steps;          /* that were done, warm-up included */
+    struct pr_series times;  /* ms of each batch that is measured */
+    struct pr_series losses; /* of each step */
+    uint64_t wait_ns;        /* of the measured time: for data */
+    uint64_t compute_ns;     /* of the measured time: for nothing but steps */
+    uint64_t cpu_ns;         /* that processors worked meanwhile */
+    uint64_t first_ns;       /* when the first step began */
+    uint64_t next_line_ns;   /* when the log gets another line */
+
+    double start_s;       /* from the start of the process to the first step */
+    double apart_s;       /* spent meanwhile on what is no part of starting */
+    double peak;          /* FLOP/s; 0: not measured */
+    uint64_t memory_peak; /* bytes, when the steps were done */
+    uint64_t evaluated, right; /* held-out samples */
+};
+
+/* ---- native_result.c */
+
+/* Lines of the log that people read: what is going to be done. */
+void pr_native_say_start(const struct pr_native_run *r, struct pr_buf *out);
+
+/* "6.32 images/s", as measured so far. Returns out. */
+const char *pr_native_speed(const struct pr_native_run *r, char out[static 64]);
+
+/* One about a step. */
+void pr_native_say_step(const struct pr_native_run *r, struct pr_buf *out);
+
+/* All results, as metric lines and as lines for people. */
+int pr_native_results(const struct pr_native_run *r, struct pr_buf *out,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* Share of the threads' time in which they had a processor. 0: not known. */
+double pr_native_cpu_share(const struct pr_native_run *r);
+
+/* What there is to tell of one that ended early: its losses. */
+void pr_native_results_part(const struct pr_native_run *r, struct pr_buf *out);
+
+/* Warnings as lines. */
+void pr_native_notes(const struct pr_buf *notes, struct pr_buf *out);
+
+/* ---- native_profile.c */
+
+/* results.layers, and a table of those that took longest. */
+int pr_native_profile(const struct pr_native_run *r, struct pr_buf *out,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- native_steps.c */
+
+/* Warm-up and measured steps. */
+int pr_native_steps(struct pr_native_run *r, struct pr_err *err) PR_MUST_CHECK;
+
+/* Held-out samples, with the weights as they are. */
+int pr_native_evaluate(struct pr_native_run *r,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * The workload `native`: trains a network, or computes its outputs, with the
+ * engine of ours. What can be checked before, and how it is started.
+ */
+#include "workload/native.h"
+#include "workload/native_set.h"
+
+#include <signal.h>
+
+/* Set by signals: looked at after every step. */
+static bool stop;
+
+static void on_signal(int signo)
+{
+    (void)signo;
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+}
+
+static void watch_signals(void)
+{
+    struct sigaction sa = {.sa_handler = on_signal};
+
+    sigaction(SIGTERM, &sa, NULL);
+    sigaction(SIGINT, &sa, NULL);
+}
+
+static int run(struct pr_job *job, struct pr_err *err)
+{
+    watch_signals();
+    return pr_native_run(job, &stop, err);
+}
+
+static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+{
+    struct pr_native *n = PR_ARENA_NEW(job->arena, struct pr_native);
+    char version[32];
+    int rc = n ? pr_native_init(n, job, NULL, err) : pr_fail_nomem(err);
+
+    if (!rc && !pr_net_is_there(version, err))
+        rc = err ? err->code : PR_E_UNAVAIL;
+    if (!rc)
+        rc = pr_job_env(job, NULL, 0, &ret->env, err);
+    ret->argv = NULL;
+    return rc;
+}
+
+/* How long it takes depends on the machine alone; nobody can tell before. */
+static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
+{
+    if (!pr_native_set_wanted(job))
+        return PR_OK;
+    return pr_native_set_bytes(job, &ret->write_bytes, err);
+}
+
+const struct pr_workload pr_workload_native = {
+    .abi = PR_WORKLOAD_ABI,
+    .name = "native",
+    .desc = "trains a network on this machine's processors",
+    .options = &pr_nn_section,
+    .prepare = prepare,
+    .run = run,
+    .estimate = estimate,
+};

@@ -1,0 +1,372 @@
+/* How the program of a framework is started: which interpreter, which
+ * arguments, and what is written for it before. */
+#include "scratch.h"
+#include "torture.h"
+#include "values.h"
+#include "workload/python.h"
+#include "workload/workload.h"
+
+#include <sys/stat.h>
+
+#define PROGRAM "share/python/prony/backends/pytorch.py"
+
+static const char definition[] = "model: tiny\n"
+                                 "title: Tiny\n"
+                                 "input: [4]\n"
+                                 "classes: 3\n"
+                                 "layers:\n"
+                                 "  - {linear: $classes, name: head}\n";
+
+static void shell(const char *command)
+{
+    assert_int_equal(system(command), 0);
+}
+
+/* A share folder, a model, and interpreters: with is one that has torch. */
+static int enter_share(void **state)
+{
+    if (enter(state))
+        return -1;
+    shell("mkdir -p share/workloads share/python/prony/backends dir "
+          "none/bin none/lib/python3.11/site-packages "
+          "with/bin with/lib/python3.11/site-packages/torch "
+          "debian/bin debian/lib/python3/dist-packages/torch "
+          "venv/bin venv/lib/python3.11/site-packages path/torch");
+    shell("touch venv/pyvenv.cfg " PROGRAM);
+    shell("for p in none with debian; do printf '#!/bin/sh\\n' > "
+          "$p/bin/python3; chmod +x $p/bin/python3; done; "
+          "ln -s ../../with/bin/python3 venv/bin/python3; "
+          "ln -s with/bin/python3 linked");
+    spit("tiny.yaml", definition);
+    (void)unsetenv("PYTHONPATH");
+    (void)unsetenv("PRONY_TORCH_PYTHON");
+    (void)setenv("HOME", scratch_dir, 1);
+    return setenv("PRONY_SHARE", "share", 1);
+}
+
+/* ---- interpreters */
+
+static void a_package_is_looked_for_where_the_interpreter_would(void **state)
+{
+    static const struct {
+        const char *python;
+        bool want;
+    } rows[] = {
+        {"none/bin/python3", false},    {"with/bin/python3", true},
+        {"debian/bin/python3", true},   {"nowhere/bin/python3", false},
+        {"venv/bin/python3", false},    {"./linked", true},
+        {"no-such-python-here", false}, {"", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (pr_python_has(rows[i].python, "torch") != rows[i].want)
+            fail_msg("%s", rows[i].python);
+    assert_false(pr_python_has("with/bin/python3", "tensorflow"));
+    assert_int_equal(setenv("PYTHONPATH", ":nothing:path", 1), 0);
+    assert_true(pr_python_has("none/bin/python3", "torch"));
+    assert_false(pr_python_has("nowhere/bin/python3", "torch"));
+    assert_int_equal(unsetenv("PYTHONPATH"), 0);
+    shell("mkdir -p .local/lib/python3.11/site-packages/torch");
+    assert_true(pr_python_has("none/bin/python3", "torch"));
+    assert_false(pr_python_has("venv/bin/python3", "torch"));
+}
+
+static void the_first_that_has_it_is_taken(void **state)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    const char *none = "none/bin/python3", *with = "with/bin/python3";
+    const char *other = "debian/bin/python3";
+
+    (void)state;
+    assert_non_null(a);
+    assert_string_equal(pr_python_with("torch", with, other, a), with);
+    assert_string_equal(pr_python_with("torch", none, other, a), other);
+    assert_string_equal(pr_python_with("torch", none, none, a), none);
+    assert_string_equal(pr_python_with("torch", none, NULL, a), none);
+    assert_string_equal(pr_python_with("torch", "missing", "", a), "missing");
+    shell("mkdir -p share/build && mv with share/build/venv && "
+          "ln -s python3 share/build/venv/bin/python");
+    assert_string_equal(pr_python_with("torch", none, NULL, a),
+                        "share/build/venv/bin/python");
+}
+
+/* ---- the start */
+
+struct rig {
+    struct pr_arena *arena;
+    struct pr_value params;
+    struct pr_job job;
+};
+
+static void rig_init(struct rig *r, const char *dir, const char *text)
+{
+    r->arena = pr_arena_new(4096);
+    assert_non_null(r->arena);
+    r->params = json(r->arena, text);
+    assert_int_equal(
+        pr_job_init(&r->job, "id", dir, &r->params, r->arena, NULL), PR_OK);
+}
+
+static int prepare(struct rig *r, struct pr_start *ret, struct pr_err *err)
+{
+    const struct pr_workload *w;
+    int rc = pr_workload_of(&r->job, &w, err);
+
+    return rc ? rc : w->prepare(&r->job, ret, err);
+}
+
+/* Arguments as one text, a blank between them, without the scratch folder. */
+static void joined(const char **argv, char *out, size_t size)
+{
+    size_t n = 0, skip = strlen(scratch_dir) + 1;
+
+    out[0] = '\0';
+    for (; *argv; argv++) {
+        const char *word = *argv;
+
+        if (strncmp(word, scratch_dir, skip - 1) == 0)
+            word += skip;
+        n += (size_t)snprintf(out + n, size - n, "%s%s", n ? " " : "", word);
+        assert_true(n < size);
+    }
+}
+
+static bool has_word(const char **list, const char *word)
+{
+    while (*list && strcmp(*list, word) != 0)
+        list++;
+    return *list != NULL;
+}
+
+#define BASIC                                                \
+    "'exp.framework': 'pytorch', 'exp.model': 'tiny.yaml', " \
+    "'runtime.python': 'with/bin/python3'"
+
+static const char *quoted(const char *text)
+{
+    static char out[1024];
+    size_t n = (size_t)snprintf(out, sizeof out, "{%s}", text);
+
+    assert_true(n < sizeof out);
+    for (size_t i = 0; i < n; i++)
+        out[i] = out[i] == '\'' ? '"' : out[i];
+    return out;
+}
+
+static void the_program_gets_two_files(void **state)
+{
+    static const struct {
+        const char *params, *want;
+    } rows[] = {
+        {BASIC, "with/bin/python3 " PROGRAM
+                " --model dir/model.json --params dir/params.json"},
+        {BASIC ", 'runtime.launcher': 'X=1 nice -n 5', "
+               "'exp.args': ['nn.seed=7', 'a b']",
+         "nice -n 5 with/bin/python3 " PROGRAM
+         " --model dir/model.json --params dir/params.json nn.seed=7 a b"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pr_start start = {0};
+        struct pr_err err = {0};
+        char text[1024], *model;
+        struct rig r;
+
+        rig_init(&r, "dir", quoted(rows[i].params));
+        if (prepare(&r, &start, &err))
+            fail_msg("%s: %s", err.where, err.msg);
+        joined(start.argv, text, sizeof text);
+        assert_string_equal(text, rows[i].want);
+        assert_int_equal(has_word(start.env, "X=1"), i == 1);
+        model = slurp("dir/model.json", NULL);
+        assert_non_null(strstr(model, "\"prony.model/1\""));
+        assert_non_null(strstr(model, "\"head\""));
+        free(model);
+        assert_int_equal(unlink("dir/model.json"), 0);
+        pr_arena_free(r.arena);
+    }
+}
+
+static void a_plan_is_checked_without_a_folder(void **state)
+{
+    struct pr_start start = {0};
+    struct rig r;
+
+    (void)state;
+    rig_init(&r, "", quoted(BASIC));
+    assert_int_equal(prepare(&r, &start, NULL), PR_OK);
+    assert_int_equal(access("model.json", F_OK), -1);
+    assert_int_equal(access("/model.json", F_OK), -1);
+    pr_arena_free(r.arena);
+}
+
+static void another_python_may_be_named_in_the_environment(void **state)
+{
+    struct pr_start start = {0};
+    struct rig r;
+
+    (void)state;
+    rig_init(&r, "dir",
+             quoted("'exp.framework': 'pytorch', 'exp.model': 'tiny.yaml', "
+                    "'runtime.python': 'none/bin/python3'"));
+    assert_int_equal(prepare(&r, &start, NULL), PR_OK);
+    assert_string_equal(start.argv[0], "none/bin/python3");
+    assert_int_equal(setenv("PRONY_TORCH_PYTHON", "debian/bin/python3", 1), 0);
+    assert_int_equal(prepare(&r, &start, NULL), PR_OK);
+    assert_string_equal(start.argv[0], "debian/bin/python3");
+    pr_arena_free(r.arena);
+}
+
+static void options_of_the_model_are_a_map_or_its_text(void **state)
+{
+    static const struct {
+        const char *opts, *want; /* NULL: refused */
+    } rows[] = {
+        {"{'classes': 5}", "\"classes\": 5"},
+        {"'{classes: 6}'", "es\": 6"},
+        {"'{}'", "es\": 3"},
+        {"''", "es\": 3"},
+        {"{}", "es\": 3"},
+        {"'[1]'", NULL},
+        {"[1]", NULL},
+        {"3", NULL},
+        {"'{a'", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pr_start start = {0};
+        struct pr_err err = {0};
+        char params[512], *model;
+        struct rig r;
+        int rc;
+
+        snprintf(params, sizeof params, BASIC ", 'exp.model_opts': %s",
+                 rows[i].opts);
+        rig_init(&r, "dir", quoted(params));
+        rc = prepare(&r, &start, &err);
+        assert_int_equal(rc, rows[i].want ? PR_OK : PR_E_CONF);
+        if (!rc) {
+            model = slurp("dir/model.json", NULL);
+            if (!strstr(model, rows[i].want))
+                fail_msg("%s: %s", rows[i].opts, model);
+            free(model);
+        }
+        pr_arena_free(r.arena);
+    }
+}
+
+/* ---- which workload, and what is refused */
+
+static void the_workload_follows_from_the_framework(void **state)
+{
+    static const struct {
+        const char *params, *want; /* '!': the beginning of the message */
+        int rc;
+    } rows[] = {
+        {"'exp.framework': 'pytorch'", "framework", PR_OK},
+        {"'exp.framework': 'pytorch', 'exp.command': 'ls'", "command", PR_OK},
+        {"'exp.framework': 'native', 'exp.command': 'ls'", "command", PR_OK},
+        {"'exp.framework': 'pytorch', 'exp.workload': 'null'", "null", PR_OK},
+        {"'exp.framework': 'caffe2'", "!framework 'caffe2' cannot",
+         PR_E_UNAVAIL},
+        {"'x': 1", "!nothing to run", PR_E_CONF},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *want = rows[i].want;
+        const struct pr_workload *w;
+        struct pr_err err = {0};
+        struct rig r;
+
+        rig_init(&r, "", quoted(rows[i].params));
+        assert_int_equal(pr_workload_of(&r.job, &w, &err), rows[i].rc);
+        if (*want == '!')
+            assert_memory_equal(err.msg, want + 1, strlen(want + 1));
+        else
+            assert_string_equal(w->name, want);
+        pr_arena_free(r.arena);
+    }
+}
+
+static void what_cannot_be_started_is_refused(void **state)
+{
+    static const struct {
+        const char *params, *msg;
+        int rc;
+    } rows[] = {
+        {"'exp.framework': 'pytorch'", "exp.model names no network", PR_E_CONF},
+        {"'exp.workload': 'framework', 'exp.framework': 'caffe2'",
+         "there is no back-end for 'caffe2'", PR_E_UNAVAIL},
+        {BASIC ", 'runtime.launcher': '\\''", "runtime.launcher: ", PR_E_CONF},
+    };
+    struct pr_start start = {0};
+    struct pr_err err = {0};
+    struct rig r;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        rig_init(&r, "dir", quoted(rows[i].params));
+        assert_int_equal(prepare(&r, &start, &err), rows[i].rc);
+        assert_memory_equal(err.msg, rows[i].msg, strlen(rows[i].msg));
+        pr_arena_free(r.arena);
+    }
+    assert_int_equal(unlink(PROGRAM), 0);
+    rig_init(&r, "dir", quoted(BASIC));
+    assert_int_equal(prepare(&r, &start, &err), PR_E_UNAVAIL);
+    assert_non_null(strstr(err.where, PROGRAM));
+    pr_arena_free(r.arena);
+}
+
+static int attempt(void)
+{
+    struct pr_arena *a = pr_arena_new(4096);
+    struct pr_start start = {0};
+    struct pr_value params;
+    struct pr_job job;
+    struct pr_err err;
+    struct pr_json_in in = {.text = quoted(BASIC), .name = "test"};
+    int rc = a ? PR_OK : PR_E_NOMEM;
+
+    in.len = strlen(in.text);
+    if (!rc)
+        rc = pr_json_read(&in, a, &params, NULL, &err);
+    if (!rc)
+        rc = pr_job_init(&job, "id", "dir", &params, a, &err);
+    if (!rc) {
+        const struct pr_workload *w;
+
+        rc = pr_workload_of(&job, &w, &err);
+        if (!rc)
+            rc = w->prepare(&job, &start, &err);
+    }
+    pr_arena_free(a);
+    return rc;
+}
+
+static void out_of_memory_is_an_error(void **state)
+{
+    (void)state;
+    torture(attempt);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, enter_share, leave)
+    const struct CMUnitTest tests[] = {
+        T(a_package_is_looked_for_where_the_interpreter_would),
+        T(the_first_that_has_it_is_taken),
+        T(the_program_gets_two_files),
+        T(a_plan_is_checked_without_a_folder),
+        T(another_python_may_be_named_in_the_environment),
+        T(options_of_the_model_are_a_map_or_its_text),
+        T(the_workload_follows_from_the_framework),
+        T(what_cannot_be_started_is_refused),
+        T(out_of_memory_is_an_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
