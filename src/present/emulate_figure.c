@@ -10,7 +10,18 @@
 
 enum { MAX_COLUMNS = 24 };
 
-enum unit { PLAIN, RATE, SHARE, PERCENT, BYTES, SECONDS, MILLI, MICRO };
+enum unit {
+    PLAIN,
+    RATE,
+    SHARE,
+    PERCENT,
+    BYTES,
+    SECONDS,
+    MILLI,
+    MICRO,
+    FLOP,
+    FLOP_RATE,
+};
 
 static bool ends(const char *name, const char *with)
 {
@@ -19,8 +30,41 @@ static bool ends(const char *name, const char *with)
     return n >= w && strcmp(name + n - w, with) == 0;
 }
 
+/* Figures of a training, whose names are older than our units: DLBS's, and
+ * those that frameworks share with the native engine. */
+static enum unit unit_of_training(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum unit unit;
+    } rows[] = {
+        {"time", MILLI},
+        {"time_std", MILLI},
+        {"time_min", MILLI},
+        {"time_max", MILLI},
+        {"time_p50", MILLI},
+        {"time_p90", MILLI},
+        {"time_p99", MILLI},
+        {"memory_peak", BYTES},
+        {"memory_planned", BYTES},
+        {"efficiency", SHARE},
+        {"accuracy", SHARE},
+        {"data_wait", SHARE},
+        {"flops", FLOP},
+        {"flops_rate", FLOP_RATE},
+        {"peak_flops_rate", FLOP_RATE},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].unit;
+    return PLAIN;
+}
+
 static enum unit unit_of(const char *name)
 {
+    if (unit_of_training(name))
+        return unit_of_training(name);
     if (ends(name, "mb_per_second") || ends(name, "gb_per_second"))
         return RATE;
     if (strstr(name, "per_second") || strstr(name, "per_s"))
@@ -33,7 +77,7 @@ static enum unit unit_of(const char *name)
         return BYTES;
     if (ends(name, "seconds") || ends(name, "_s"))
         return SECONDS;
-    if (strstr(name, "_ms") || strcmp(name, "time") == 0) /* as in DLBS */
+    if (strstr(name, "_ms"))
         return MILLI;
     return strstr(name, "_us") ? MICRO : PLAIN;
 }
@@ -62,6 +106,8 @@ bool pr_figure_text(const char *name, const struct pr_value *v,
         snprintf(out, 64, "%s", pr_format_seconds(text, f));
     else if (unit == MILLI || unit == MICRO)
         snprintf(out, 64, "%.4g %s", f, unit == MILLI ? "ms" : "µs");
+    else if (unit == FLOP || unit == FLOP_RATE)
+        snprintf(out, 64, "%.4g GFLOP%s", f / 1e9, unit == FLOP ? "" : "/s");
     else if (v->kind == PR_INT)
         snprintf(out, 64, "%lld", (long long)v->i);
     else
@@ -85,7 +131,7 @@ const char *pr_figure_label(const char *name, char out[static 96])
 {
     static const char *const words[] = {
         [PERCENT] = "_percentage", [BYTES] = "_bytes", [SECONDS] = "_s",
-        [MILLI] = "_ms",           [MICRO] = "_us",
+        [MILLI] = "_ms",           [MICRO] = "_us",    [FLOP_RATE] = NULL,
     };
     enum unit unit = unit_of(name);
 

@@ -2,9 +2,8 @@
  * new ones need nothing here. */
 #include "present/emulate_report.h"
 
-#include "analyse/rundata.h"
-#include "base/units.h"
 #include "present/emulate_figure.h"
+#include "present/results_each.h"
 #include "present/screen.h"
 
 #include <stdio.h>
@@ -22,40 +21,6 @@ bool pr_is_emulated(const struct pr_value *results)
     return has_list(results, "by_epoch") || has_list(results, "checkpoints");
 }
 
-static const struct pr_value *results_of(const struct pr_rundata_row *row)
-{
-    return row->result ? pr_get(row->result, "results") : NULL;
-}
-
-static const char *verdict_of(const struct pr_value *results)
-{
-    const struct pr_value *v = pr_get(results, "verdict");
-
-    return v && v->kind == PR_STR ? v->s : NULL;
-}
-
-/* Calls back for each emulated experiment; 1 from there: enough. */
-typedef int each_emulated(void *ctx, const char *id,
-                          const struct pr_value *results, struct pr_err *err);
-
-static int each(const char *dir, each_emulated *call, void *ctx,
-                struct pr_err *err)
-{
-    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_rundata *d = NULL;
-    struct pr_rundata_row row;
-    int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
-
-    while (!rc && (rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
-        rc = pr_is_emulated(results_of(&row))
-                 ? call(ctx, row.id, results_of(&row), err)
-                 : PR_OK;
-        pr_arena_reset(a);
-    }
-    pr_rundata_close(d);
-    return rc < 0 ? rc : PR_OK;
-}
-
 struct verdicts {
     struct pr_buf *out;
     uint64_t said, max, more;
@@ -65,7 +30,7 @@ static int add_verdict(void *ctx, const char *id,
                        const struct pr_value *results, struct pr_err *err)
 {
     struct verdicts *v = ctx;
-    const char *text = verdict_of(results);
+    const char *text = pr_results_verdict(results);
 
     (void)err;
     if (!text)
@@ -85,7 +50,7 @@ int pr_emulate_verdicts(const char *dir, uint64_t max, struct pr_buf *out,
                         struct pr_err *err)
 {
     struct verdicts v = {.out = out, .max = max};
-    int rc = each(dir, add_verdict, &v, err);
+    int rc = pr_results_each(dir, add_verdict, &v, err);
 
     if (!rc && v.more)
         pr_buf_printf(out, "… and %llu more, see 'prony report'\n",
@@ -170,7 +135,7 @@ int pr_emulate_report(const char *id, const struct pr_value *results,
                       const struct pr_table_style *style, struct pr_buf *out,
                       struct pr_err *err)
 {
-    const char *verdict = verdict_of(results);
+    const char *verdict = pr_results_verdict(results);
     int rc;
 
     if (format == PR_TABLE_MARKDOWN)
@@ -210,6 +175,8 @@ static int add_report(void *ctx, const char *id, const struct pr_value *results,
 {
     struct reports *r = ctx;
 
+    if (!pr_is_emulated(results))
+        return PR_OK;
     r->count++;
     snprintf(r->id, sizeof r->id, "%s", id);
     pr_buf_char(r->out, '\n');
@@ -222,7 +189,7 @@ int pr_emulate_report_run(const char *dir, enum pr_table_format format,
                           char ret_id[static 256], struct pr_err *err)
 {
     struct reports r = {.format = format, .style = style, .out = out};
-    int rc = each(dir, add_report, &r, err);
+    int rc = pr_results_each(dir, add_report, &r, err);
 
     if (!rc) {
         *ret_count = r.count;
@@ -237,6 +204,8 @@ static int add_json(void *ctx, const char *id, const struct pr_value *results,
     struct reports *r = ctx;
 
     (void)err;
+    if (!pr_is_emulated(results))
+        return PR_OK;
     r->count++;
     pr_jb_obj(r->jb, NULL);
     pr_jb_str(r->jb, "id", id);
@@ -252,7 +221,7 @@ int pr_emulate_report_json(const char *dir, struct pr_jb *jb, const char *key,
     int rc;
 
     pr_jb_arr(jb, key);
-    rc = each(dir, add_json, &r, err);
+    rc = pr_results_each(dir, add_json, &r, err);
     pr_jb_end(jb);
     if (!rc)
         *ret_count = r.count;

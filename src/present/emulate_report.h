@@ -9,8 +9,8 @@
 /* Whether a results map (may be NULL) is of an emulated training. */
 bool pr_is_emulated(const struct pr_value *results);
 
-/* One line for each emulated experiment of a run, at most max; nothing when
- * there is none. */
+/* One line for each experiment of a run that gives a verdict, at most max;
+ * nothing when none does. */
 int pr_emulate_verdicts(const char *dir, uint64_t max, struct pr_buf *out,
                         struct pr_err *err) PR_MUST_CHECK;
 

@@ -1,0 +1,239 @@
+/* Reports of experiments that trained a network. */
+#include "present/trained_report.h"
+
+#include "base/json_build.h"
+#include "base/mem.h"
+#include "base/spark.h"
+#include "present/emulate_figure.h"
+#include "present/emulate_report.h"
+#include "present/results_each.h"
+#include "present/screen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLOT_WIDTH = 60, MAX_LAYERS = 40 };
+
+static const struct pr_value *list_of(const struct pr_value *results,
+                                      const char *name)
+{
+    const struct pr_value *v = results ? pr_get(results, name) : NULL;
+
+    return v && v->kind == PR_LIST ? v : NULL;
+}
+
+bool pr_is_trained(const struct pr_value *results)
+{
+    const struct pr_value *flops = results ? pr_get(results, "flops") : NULL;
+
+    return list_of(results, "time_data") && flops && pr_is_number(flops);
+}
+
+static void heading(struct pr_buf *out, enum pr_table_format format,
+                    const char *text)
+{
+    pr_buf_printf(out, format == PR_TABLE_MARKDOWN ? "\n**%s**\n\n" : "\n%s\n",
+                  text);
+}
+
+/* A figure for people; false: it is none. */
+static bool figure_text(const struct pr_value *results,
+                        const struct pr_member *m, char out[static 64])
+{
+    const struct pr_value *item = pr_get(results, "item");
+
+    if (strcmp(m->key, "exit_status") == 0 ||
+        !pr_figure_text(m->key, &m->value, out))
+        return false;
+    if (strcmp(m->key, "throughput") == 0 && item && item->kind == PR_STR)
+        snprintf(out, 64, "%.4g %.40ss/s", pr_number(&m->value), item->s);
+    return true;
+}
+
+static int figures(const struct pr_value *results, enum pr_table_format format,
+                   const struct pr_table_style *style, struct pr_buf *out,
+                   struct pr_err *err)
+{
+    static const struct pr_column cols[] = {
+        {"figure", PR_COL_STR, NULL, PR_ALIGN_AUTO, "figure"},
+        {"value", PR_COL_STR, NULL, PR_ALIGN_RIGHT, "value"}};
+    struct pr_table *t = pr_table_new(cols, 2);
+    int rc;
+
+    if (!t)
+        return pr_fail_nomem(err);
+    for (uint32_t i = 0; i < results->len; i++) {
+        const struct pr_member *m = &results->members[i];
+        char value[64], label[96];
+
+        if (!figure_text(results, m, value))
+            continue;
+        pr_table_row(t);
+        pr_table_set_str(t, 0, pr_figure_label(m->key, label));
+        pr_table_set_str(t, 1, value);
+    }
+    heading(out, format, "Figures");
+    rc = pr_table_print(t, format, style, out, err);
+    pr_table_free(t);
+    return rc;
+}
+
+/* ---- the loss */
+
+static int loss(const struct pr_value *results, enum pr_table_format format,
+                struct pr_buf *out, struct pr_err *err)
+{
+    const struct pr_value *list = list_of(results, "loss_data");
+    double *numbers;
+    size_t n = 0;
+
+    if (!list || list->len < 2)
+        return PR_OK;
+    numbers = pr_alloc(list->len * sizeof *numbers);
+    if (!numbers)
+        return pr_fail_nomem(err);
+    for (uint32_t i = 0; i < list->len; i++)
+        if (pr_is_number(&list->items[i]) &&
+            isfinite(pr_number(&list->items[i])))
+            numbers[n++] = pr_number(&list->items[i]);
+    if (n > 1) {
+        heading(out, format, "Loss");
+        pr_buf_printf(out, "%.4g ", numbers[0]);
+        pr_spark(numbers, n, PLOT_WIDTH, out);
+        pr_buf_printf(out, " %.4g\n", numbers[n - 1]);
+    }
+    pr_free(numbers);
+    return PR_OK;
+}
+
+/* ---- the layers, the slowest first */
+
+static double number_at(const struct pr_value *map, const char *key)
+{
+    const struct pr_value *v = pr_get(map, key);
+
+    return v && pr_is_number(v) ? pr_number(v) : 0;
+}
+
+static double time_of(const struct pr_value *layer)
+{
+    return number_at(layer, "forward_ms") + number_at(layer, "backward_ms") +
+           number_at(layer, "update_ms");
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double x = time_of(a), y = time_of(b);
+
+    return (x < y) - (x > y);
+}
+
+static int layers(const struct pr_value *results, enum pr_table_format format,
+                  const struct pr_table_style *style, struct pr_buf *out,
+                  struct pr_err *err)
+{
+    const struct pr_value *list = list_of(results, "layers");
+    struct pr_value *sorted, shown;
+    int rc;
+
+    if (!list || !list->len)
+        return PR_OK;
+    sorted = pr_alloc(list->len * sizeof *sorted);
+    if (!sorted)
+        return pr_fail_nomem(err);
+    memcpy(sorted, list->items, list->len * sizeof *sorted);
+    qsort(sorted, list->len, sizeof *sorted, by_time);
+    shown = *list;
+    shown.items = sorted;
+    shown.len = list->len < MAX_LAYERS ? list->len : MAX_LAYERS;
+    heading(out, format, "Layers");
+    rc = pr_emulate_rows(&shown, format, style, out, err);
+    if (!rc && shown.len < list->len)
+        pr_buf_printf(out, "… and %u more, see result.json\n",
+                      list->len - shown.len);
+    pr_free(sorted);
+    return rc;
+}
+
+int pr_trained_report(const char *id, const struct pr_value *results,
+                      enum pr_table_format format,
+                      const struct pr_table_style *style, struct pr_buf *out,
+                      struct pr_err *err)
+{
+    const char *verdict = pr_results_verdict(results);
+    int rc;
+
+    if (format == PR_TABLE_MARKDOWN)
+        pr_buf_str(out, "## ");
+    pr_screen_clean(out, id, strlen(id));
+    if (verdict) {
+        pr_buf_str(out, ": ");
+        pr_screen_clean(out, verdict, strlen(verdict));
+    }
+    pr_buf_char(out, '\n');
+    rc = loss(results, format, out, err);
+    if (!rc)
+        rc = figures(results, format, style, out, err);
+    return rc ? rc : layers(results, format, style, out, err);
+}
+
+/* ---- a whole run */
+
+struct reports {
+    enum pr_table_format format;
+    const struct pr_table_style *style;
+    struct pr_buf *out;
+    struct pr_jb *jb;
+    const char *key;
+    uint64_t count;
+};
+
+static int add_report(void *ctx, const char *id, const struct pr_value *results,
+                      struct pr_err *err)
+{
+    struct reports *r = ctx;
+
+    if (!pr_is_trained(results))
+        return PR_OK;
+    pr_buf_char(r->out, '\n');
+    return pr_trained_report(id, results, r->format, r->style, r->out, err);
+}
+
+int pr_trained_report_run(const char *dir, enum pr_table_format format,
+                          const struct pr_table_style *style,
+                          struct pr_buf *out, struct pr_err *err)
+{
+    struct reports r = {.format = format, .style = style, .out = out};
+
+    return pr_results_each(dir, add_report, &r, err);
+}
+
+static int add_json(void *ctx, const char *id, const struct pr_value *results,
+                    struct pr_err *err)
+{
+    struct reports *r = ctx;
+
+    (void)err;
+    if (!pr_is_trained(results))
+        return PR_OK;
+    if (!r->count++)
+        pr_jb_arr(r->jb, r->key);
+    pr_jb_obj(r->jb, NULL);
+    pr_jb_str(r->jb, "id", id);
+    pr_jb_value(r->jb, "results", results);
+    pr_jb_end(r->jb);
+    return PR_OK;
+}
+
+int pr_trained_report_json(const char *dir, struct pr_jb *jb, const char *key,
+                           struct pr_err *err)
+{
+    struct reports r = {.jb = jb, .key = key};
+    int rc = pr_results_each(dir, add_json, &r, err);
+
+    if (r.count)
+        pr_jb_end(jb);
+    return rc;
+}
