@@ -23,8 +23,9 @@ enum verb_bit {
     ON_DOCTOR = 1 << 5,
     ON_GENERATE = 1 << 6,
     ON_CAPACITY = 1 << 7,
+    ON_MODEL = 1 << 8,
     ON_TARGETS = ON_PLAN | ON_RUN | ON_GENERATE | ON_CAPACITY,
-    ON_EVERY = 0xff,
+    ON_EVERY = 0x1ff,
 };
 
 enum arg_kind { ARG_FLAG, ARG_VALUE, ARG_MANY };
@@ -132,6 +133,7 @@ int cmd_run(struct cli *c, struct pr_err *err);
 int cmd_generate(struct cli *c, struct pr_err *err);
 int cmd_capacity(struct cli *c, struct pr_err *err);
 int cmd_report(struct cli *c, struct pr_err *err);
+int cmd_model(struct cli *c, struct pr_err *err);
 int cmd_help(struct cli *c, struct pr_err *err);
 int cmd_doctor(struct cli *c, struct pr_err *err);
 

@@ -1,6 +1,8 @@
-/* `prony demo`: a sweep, a data set, and a training that reads it. */
+/* `prony demo`: a sweep, a data set, a training that would read it, and one
+ * that really learns. */
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "workload/engine.h"
 
 #include <string.h>
 
@@ -74,10 +76,41 @@ static int demo_training(struct cli *c, const char *dir, struct pr_err *err)
                     err);
 }
 
+/* A network that learns to read, here and now. */
+static int demo_learning(struct cli *c, const char *dir, bool *ret_learned,
+                         struct pr_err *err)
+{
+    const char *words[] = {"exp.framework=native",    "exp.model=lenet",
+                           "nn.data=digits",          "nn.evaluate=1000",
+                           "exp.replica_batch=32",    "exp.num_batches=60",
+                           "exp.num_warmup_batches=1"};
+    const char *out = pr_arena_printf(c->arena, "%s/digits", dir);
+    const struct arg more[] = {{.id = A_DIR, .value = out}};
+    struct pr_err why = {0};
+    char version[32];
+
+    if (!out)
+        return pr_fail_nomem(err);
+    *ret_learned = pr_engine_is_there(version, &why);
+    if (!*ret_learned) {
+        say(SAY_INFO, "\nA network that learns is left out: %s\n%s%s%s",
+            why.msg, *why.hint ? "  " : "", why.hint, *why.hint ? "\n" : "");
+        return PR_OK;
+    }
+    say(SAY_INFO,
+        "\nLearning: LeNet learns to read drawn digits, by oneDNN %s. The "
+        "same as:\n  prony run %s %s %s \\\n    %s %s %s -o %s\n\n",
+        version, words[0], words[1], words[2], words[3], words[4], words[5],
+        out);
+    return run_verb(c, "run", words, sizeof words / sizeof *words, more, 1,
+                    err);
+}
+
 int cmd_demo(struct cli *c, struct pr_err *err)
 {
     const char *target = "demo";
     const char *dir = arg_get(c, A_DEMO_DIR);
+    bool learned = false;
     struct arg out;
     char time[32];
     int rc;
@@ -97,6 +130,8 @@ int cmd_demo(struct cli *c, struct pr_err *err)
         rc = demo_data(c, dir, err);
     if (!rc)
         rc = demo_training(c, dir, err);
+    if (!rc)
+        rc = demo_learning(c, dir, &learned, err);
     if (rc)
         return rc;
     say(SAY_INFO,
@@ -104,9 +139,11 @@ int cmd_demo(struct cli *c, struct pr_err *err)
         "  prony plan demo                      what was run\n"
         "  prony report %s --format csv\n"
         "  prony report %s/training             what the training waited for\n"
+        "%s%s%s"
         "  prony run -P exp.command='\"sleep ${t}\"' -V t='[0.1, "
         "0.2]'\n"
         "  prony help                           all commands\n",
-        dir, dir);
+        dir, dir, learned ? "  prony report " : "", learned ? dir : "",
+        learned ? "/digits               how the loss fell\n" : "");
     return PR_OK;
 }

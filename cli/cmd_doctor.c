@@ -11,6 +11,8 @@
 #include "prony_config.h"
 #include "run/session.h"
 #include "study/harness.h"
+#include "workload/engine.h"
+#include "workload/python.h"
 #include "workload/workload.h"
 
 #include <stdlib.h>
@@ -117,6 +119,18 @@ static void look_at_engine(struct doctor *d, const char *name)
     pr_storage_close(st);
 }
 
+/* What native training computes with. */
+static void look_at_onednn(struct doctor *d)
+{
+    struct pr_err err = {0};
+    char version[32] = "";
+    bool there = pr_engine_is_there(version, &err);
+
+    found_extra(d, "oneDNN", there,
+                pr_arena_str(d->arena, there ? version : err.msg),
+                pr_arena_printf(d->arena, "for native training: %s", err.hint));
+}
+
 static void look_at_build(struct doctor *d)
 {
     const char *share = pr_share_dir(d->arena);
@@ -128,6 +142,7 @@ static void look_at_build(struct doctor *d)
     found(d, "version", true, PR_VERSION " (" PR_GIT_REV ")", NULL);
     found(d, "workloads", true, pr_arena_str(d->arena, names.data), NULL);
     look_at_formats(d);
+    look_at_onednn(d);
     found(d, "libyaml", true, pr_yaml_version(), NULL);
     found(d, "PCRE2", true, pr_regex_version(), NULL);
     found(d, "bundled files", share != NULL, share,
@@ -142,6 +157,19 @@ static void look_for_program(struct doctor *d, const char *what,
     for (; *names && !path; names++)
         path = on_path(d, *names);
     found_extra(d, what, path != NULL, path, remedy);
+}
+
+/* The interpreter that exp.framework=pytorch would take. */
+static void look_for_torch(struct doctor *d)
+{
+    const char *first = on_path(d, "python3");
+    const char *python = pr_python_with("torch", first ? first : "python3",
+                                        getenv("PRONY_TORCH_PYTHON"), d->arena);
+    bool there = python && pr_python_has(python, "torch");
+
+    found_extra(d, "PyTorch", there, there ? python : "in no Python looked at",
+                "only exp.framework=pytorch needs it: make python-deps, or "
+                "set PRONY_TORCH_PYTHON");
 }
 
 static void look_at_machine(struct doctor *d)
@@ -169,6 +197,7 @@ static void look_at_machine(struct doctor *d)
     look_for_program(d, "Python", python,
                      "only back-ends written in it need one: apt-get install "
                      "python3");
+    look_for_torch(d);
     look_for_program(d, "container program", container,
                      "only containers need one: apt-get install podman");
     if (getrlimit(RLIMIT_NOFILE, &files) == 0)

@@ -14,8 +14,8 @@
 static const struct verb verbs[] = {
     {"demo", ON_DEMO, "", "a tour on this machine in about a minute",
      "Runs a small sweep of a program with this machine's own figures, shows "
-     "its report, makes a data set, emulates a training that reads it, and "
-     "says where everything is.",
+     "its report, makes a data set, emulates a training that reads it, trains "
+     "a small network on drawn digits, and says where everything is.",
      "  prony demo\n  prony demo -o /tmp/demo\n", cmd_demo},
     {"plan", ON_PLAN, "[TARGET…] [NAME=VALUE…]",
      "show the experiments that run would run, and their cost",
@@ -81,6 +81,20 @@ static const struct verb verbs[] = {
      "  prony report out/experiments/0001-a571f80d\n"
      "  prony report out --format csv > out.csv\n",
      cmd_report},
+    {"model", ON_MODEL, "[NAME|FILE…]",
+     "the networks there are, and their layers",
+     "Without a name: the networks that come with Prony, with their inputs, "
+     "parameters and operations. With one: its layers as they are computed, "
+     "blocks and repetitions written out, with shapes, parameters and FLOPs "
+     "(forward of one sample, two for each multiply-add of convolutions and "
+     "linear layers), and what was published about it. A FILE is a definition "
+     "of one's own, NAME.yaml; what is wrong with it is said by line. "
+     "--format json is what frameworks build the network from.",
+     "  prony model\n"
+     "  prony model resnet50\n"
+     "  prony model resnet50 --input 3,64,64 --classes 10\n"
+     "  prony model ./mine.yaml --format json\n",
+     cmd_model},
     {"help", ON_HELP, "[VERB|NAME…]", "parameters, verbs and what they mean",
      "With the name of a verb or of a parameter: its page. With --params and "
      "--text: the parameters that match.",

@@ -85,6 +85,23 @@ static bool is_given(struct pr_plan *p, const char *name)
     return found;
 }
 
+/* Whether a network is computed, rather than a command run. */
+static bool computes(struct pr_plan *p)
+{
+    return is_given(p, "exp.framework") && is_set(p, "exp.framework") &&
+           is_set(p, "exp.model") && !is_set(p, "exp.command") &&
+           !is_set(p, "exp.workload");
+}
+
+/* Unless it is there: a variable. */
+static void add_name(const char **names, size_t *n, const char *name)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(names[i], name) == 0)
+            return;
+    names[(*n)++] = name;
+}
+
 static int put_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
                      struct pr_buf *out, struct pr_err *err)
 {
@@ -102,7 +119,9 @@ static int put_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
     for (size_t i = 0;
          n < MAX_NAMES - 1 && (variable = pr_plan_variable_name(p, i)); i++)
         names[n++] = variable;
-    if (is_set(p, "exp.command") || !is_set(p, "exp.workload"))
+    if (computes(p))
+        add_name(names, &n, "exp.model");
+    else if (is_set(p, "exp.command") || !is_set(p, "exp.workload"))
         names[n++] = "exp.command";
     else if (is_given(p, "model.name"))
         names[n++] = "model.name";
@@ -183,6 +202,10 @@ int plan_show(struct cli *c, struct pr_plan *p, bool json, uint64_t max_rows,
         return rc;
     if (text.len)
         pr_buf_char(&text, '\n');
+    if (computes(p))
+        rc = plan_model_text(p, &text, err);
+    if (rc)
+        return rc;
     plan_cost_text(&cost, &text);
     rc = plan_mlperf_text(c, p, &text, err);
     return rc ? rc : answer_buf(&text, err);

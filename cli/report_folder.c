@@ -1,6 +1,6 @@
 /*
  * `prony report`: what kind of folder it is, and what is said of it. A run
- * directory: its table, then what its emulated experiments found. The folder
+ * directory: its table, then what its experiments found. The folder
  * of an experiment, and one of DLIO's results: our report, then DLIO's. A
  * search for the capacity: its answer.
  */
@@ -13,6 +13,7 @@
 #include "present/mlperf_report.h"
 #include "present/run_table.h"
 #include "present/screen.h"
+#include "present/trained_report.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -187,15 +188,19 @@ static int experiment_people(struct report *r, const struct pr_value *result,
 {
     static const struct pr_value none = {.kind = PR_MAP};
     const struct pr_value *results = pr_get(result, "results");
-    const struct pr_value *epochs =
-        results ? pr_get(results, "by_epoch") : NULL;
+    const struct pr_value *rows =
+        results
+            ? pr_get(results, pr_is_trained(results) ? "layers" : "by_epoch")
+            : NULL;
     struct pr_dlio_run run;
     int rc;
 
     if (r->format == PR_TABLE_CSV)
-        return epochs
-                   ? pr_emulate_rows(epochs, r->format, &r->style, r->out, err)
-                   : PR_OK;
+        return rows ? pr_emulate_rows(rows, r->format, &r->style, r->out, err)
+                    : PR_OK;
+    if (pr_is_trained(results))
+        return pr_trained_report(text_at(result, "id", r->dir), results,
+                                 r->format, &r->style, r->out, err);
     rc = pr_emulate_report(text_at(result, "id", r->dir),
                            results ? results : &none, r->format, &r->style,
                            r->out, err);
@@ -261,6 +266,8 @@ static int run_people(struct report *r, struct pr_err *err)
                                    id, err);
 
     if (!rc)
+        rc = pr_trained_report_run(r->dir, r->format, &r->style, r->out, err);
+    if (!rc)
         rc = pr_mlperf_run_text(r->dir, 0, r->format, &r->style, r->out, err);
     return rc || !count ? rc : run_dlio(r, count, id, err);
 }
@@ -280,6 +287,8 @@ static int more_json(struct report *r, struct pr_jb *jb, bool *ret_any,
     rc = pr_emulate_report_json(r->dir, &probe, "emulated", &count, err);
     if (!rc && count)
         rc = pr_emulate_report_json(r->dir, jb, "emulated", &count, err);
+    if (!rc)
+        rc = pr_trained_report_json(r->dir, jb, "trained", err);
     if (!rc)
         rc = pr_mlperf_run_json(r->dir, jb, "mlperf", err);
     *ret_any = jb->out->len > before;

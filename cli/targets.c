@@ -95,7 +95,8 @@ static int add_target(struct cli *c, struct pr_plan *p, const char *name,
     return pr_plan_target(p, path, err);
 }
 
-/* --timeout and --retry are parameters, so that the plan keeps them. */
+/* --timeout, --retry and --max-count are parameters, so that the plan keeps
+ * them. */
 static int add_limit(struct cli *c, struct pr_plan *p, enum arg_id id,
                      const char *name, const char *option, struct pr_err *err)
 {
@@ -111,7 +112,8 @@ static int add_limit(struct cli *c, struct pr_plan *p, enum arg_id id,
                        "--timeout wants a time such as 90, 1.5s or 2m, got "
                        "'%s'",
                        value);
-    rc = id == A_RETRY ? arg_number(c, id, 0, 0, &n, err) : PR_OK;
+    rc = id != A_TIMEOUT ? arg_number(c, id, id == A_MAX_COUNT, 0, &n, err)
+                         : PR_OK;
     return rc ? rc : pr_plan_param_text(p, name, value, option, err);
 }
 
@@ -193,6 +195,8 @@ static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
     if (!rc)
         rc = add_limit(c, p, A_RETRY, "exp.retry", "--retry", err);
     if (!rc)
+        rc = add_limit(c, p, A_MAX_COUNT, "nn.max_count", "--max-count", err);
+    if (!rc)
         rc = add_tail(c, p, err);
     return rc ? rc : pr_plan_build(p, err);
 }
@@ -264,10 +268,10 @@ void plan_cost_text(const struct pr_plan_cost *cost, struct pr_buf *out)
     pr_buf_char(out, '\n');
     if (cost->refused)
         pr_buf_printf(
-            out, "%s cannot be run %s: %s: %s\n",
+            out, "%s cannot be run %s: %s%s%s\n",
             cost->refused == cost->experiments ? "It" : "Some of them",
             cost->why.code == PR_E_UNAVAIL ? "by this version" : "here",
-            cost->why.where, cost->why.msg);
+            cost->why.where, *cost->why.where ? ": " : "", cost->why.msg);
     if (cost->refused && cost->why.code != PR_E_UNAVAIL && *cost->why.hint)
         pr_buf_printf(out, "hint: %s\n", cost->why.hint);
 }

@@ -1,8 +1,8 @@
 # bash completion for prony. Written by "prony __complete bash"; do not
 # edit.
 
-_prony_verbs='demo plan run generate capacity report help doctor'
-_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint mlperf sys.plan_builder'
+_prony_verbs='demo plan run generate capacity report model help doctor'
+_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf sys.plan_builder'
 _prony_names='exp.workload
 exp.command
 exp.args
@@ -201,6 +201,26 @@ checkpoint.block_size
 checkpoint.engine
 checkpoint.first_rank
 checkpoint.seed
+nn.threads
+nn.optimizer
+nn.learning_rate
+nn.momentum
+nn.weight_decay
+nn.seed
+nn.dropout
+nn.data
+nn.samples
+nn.augment
+nn.max_count
+nn.evaluate
+nn.profile
+nn.peak
+nn.load
+nn.save
+nn.save_gradients
+nn.channels_last
+nn.compile
+nn.amp
 mlperf.division
 mlperf.hosts
 mlperf.host_memory
@@ -210,7 +230,7 @@ sys.plan_builder.var_order'
 _prony_values()
 {
     case $1 in
-    exp.workload) echo  command null emulate ;;
+    exp.workload) echo  command null emulate native framework ;;
     exp.phase) echo training inference ;;
     exp.dtype) echo float float32 float16 bfloat16 int8 ;;
     exp.use_tensor_core) echo true false ;;
@@ -268,6 +288,16 @@ _prony_values()
     checkpoint.layout) echo plain torch ;;
     checkpoint.verify) echo true false ;;
     checkpoint.engine) echo same pread direct mmap io_uring memory null ;;
+    nn.optimizer) echo  sgd adam ;;
+    nn.dropout) echo true false ;;
+    nn.data) echo noise digits ;;
+    nn.augment) echo true false ;;
+    nn.profile) echo true false ;;
+    nn.peak) echo true false ;;
+    nn.save_gradients) echo true false ;;
+    nn.channels_last) echo true false ;;
+    nn.compile) echo true false ;;
+    nn.amp) echo true false ;;
     mlperf.division) echo none closed open ;;
     esac
 }
@@ -325,6 +355,7 @@ _prony_options()
         --plan \
         --data \
         --timeout \
+        --max-count \
         --retry \
         --resume \
         --fail-fast \
@@ -386,6 +417,16 @@ _prony_options()
         --color \
         --progress \
         --format ;;
+    model) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --input \
+        --classes \
+        --format ;;
     help) echo \
         --help \
         --log-level \
@@ -443,6 +484,7 @@ _prony_option()
     'run --plan') echo 'file' ;;
     'run --data' | 'run -d') echo 'dir' ;;
     'run --timeout') echo 'any' ;;
+    'run --max-count') echo 'any' ;;
     'run --retry') echo 'any' ;;
     'run --resume') echo 'dir' ;;
     'run --launcher') echo 'choice local' ;;
@@ -484,6 +526,12 @@ _prony_option()
     'report --color') echo 'choice auto always never' ;;
     'report --progress') echo 'choice auto always never plain json' ;;
     'report --format') echo 'choice text json csv md' ;;
+    'model --log-level') echo 'choice critical error warning info debug' ;;
+    'model --color') echo 'choice auto always never' ;;
+    'model --progress') echo 'choice auto always never plain json' ;;
+    'model --input') echo 'any' ;;
+    'model --classes') echo 'any' ;;
+    'model --format') echo 'choice text json' ;;
     'help --log-level') echo 'choice critical error warning info debug' ;;
     'help --color') echo 'choice auto always never' ;;
     'help --progress') echo 'choice auto always never plain json' ;;
@@ -506,6 +554,7 @@ _prony_takes()
     generate) echo target ;;
     capacity) echo target ;;
     report) echo dir ;;
+    model) echo file ;;
     help) echo topic ;;
     esac
 }

@@ -17,7 +17,7 @@ end
 
 function __prony_names
     printf '%s\t%s\n' \
-        exp.workload 'What the experiment executes: command runs exp.command, null does nothing, emulate reads a data set as training would.' \
+        exp.workload 'What the experiment executes: command runs exp.command, null does nothing, emulate reads a data set as training would, native trains exp.model here, framework trains it in exp.framework.' \
         exp.command 'The program to run: a list of arguments, or text that is split into arguments at blanks, with \'...\', "..." and \\ as in a shell.' \
         exp.args 'Arguments appended to those of exp.command; what stands after -- on the command line goes here.' \
         exp.cwd 'Folder the program starts in.' \
@@ -29,14 +29,14 @@ function __prony_names
         exp.status_msg 'Why the experiment has its status.' \
         exp.id 'Identifier of the experiment.' \
         exp.proj 'Project the experiment belongs to; a free tag.' \
-        exp.framework 'Framework under test, for example pytorch or tensorflow.' \
+        exp.framework 'Framework under test: native for the engine that is built in, pytorch, or another name for exp.command.' \
         exp.framework_title 'Name of the framework as reports show it.' \
         exp.framework_family 'Framework whose parameters and launcher are used; caffe for all forks of Caffe.' \
         exp.framework_ver 'Version of the framework.' \
         exp.framework_commit 'Commit of the framework.' \
-        exp.model 'Neural network, for example resnet50.' \
+        exp.model 'Neural network: a bundled name, for example resnet50, or the file of a definition.' \
         exp.model_title 'Name of the model as reports show it.' \
-        exp.model_opts 'Options of the model, as JSON.' \
+        exp.model_opts 'Options of the model, as JSON: {"input": [3, 64, 64], "classes": 10} change those of its definition.' \
         exp.phase 'What is measured.' \
         exp.dtype 'Type of the numbers computed with; float is float32.' \
         exp.use_tensor_core 'Use tensor cores where the device has them.' \
@@ -215,6 +215,26 @@ function __prony_names
         checkpoint.engine 'How checkpoints are written and read; same: as storage.engine says.' \
         checkpoint.first_rank 'With mode=subset: the first rank that is run here; those after it follow.' \
         checkpoint.seed 'Seed of the contents.' \
+        nn.threads 'Threads that compute.' \
+        nn.optimizer 'How weights are updated.' \
+        nn.learning_rate 'Step size of the optimiser.' \
+        nn.momentum 'Momentum of sgd.' \
+        nn.weight_decay 'Weight decay of the optimiser.' \
+        nn.seed 'Where initial weights, synthetic data and what dropout keeps come from.' \
+        nn.dropout 'Drop values where the model says so; false: keep them all, to compare with another engine.' \
+        nn.data 'Synthetic data: noise is one random batch used again and again, digits are drawn figures of ten classes that can be learned.' \
+        nn.samples 'Size of the set of digits; training visits it in another order each epoch.' \
+        nn.augment 'Crop and flip images of a data set at random when training; false: the middle of each.' \
+        nn.max_count 'Stop after this many samples were measured, as milarun\'s --max-count.' \
+        nn.evaluate 'After training, samples that were not trained with and whose accuracy is measured.' \
+        nn.profile 'Measure each layer and add a table of their times to the results.' \
+        nn.peak 'Measure how fast this machine multiplies and adds at most, to compare with.' \
+        nn.load 'File of tensors (safetensors) to begin with: weights by name, and input and labels as the batch of every step if they are there.' \
+        nn.save 'File of tensors (safetensors) that is written at the end: weights, the last output and, with save_gradients, the last gradients as grad.NAME.' \
+        nn.save_gradients 'Keep the gradients of the last step for nn.save.' \
+        nn.channels_last 'PyTorch: keep images with their channels last.' \
+        nn.compile 'PyTorch: compile the model first.' \
+        nn.amp 'PyTorch: automatic mixed precision, float16 on a GPU and bfloat16 on a processor.' \
         mlperf.division 'Check the experiment against the rules of MLPerf Storage for this division, and report it.' \
         mlperf.hosts 'Client machines that would take part, for the size of the data set.' \
         mlperf.host_memory 'Memory of each client machine.' \
@@ -231,6 +251,8 @@ function __prony_settings
         exp.workload=command \
         exp.workload=null \
         exp.workload=emulate \
+        exp.workload=native \
+        exp.workload=framework \
         exp.phase=training \
         exp.phase=inference \
         exp.dtype=float \
@@ -402,6 +424,26 @@ function __prony_settings
         checkpoint.engine=io_uring \
         checkpoint.engine=memory \
         checkpoint.engine=null \
+        nn.optimizer=sgd \
+        nn.optimizer=adam \
+        nn.dropout=true \
+        nn.dropout=false \
+        nn.data=noise \
+        nn.data=digits \
+        nn.augment=true \
+        nn.augment=false \
+        nn.profile=true \
+        nn.profile=false \
+        nn.peak=true \
+        nn.peak=false \
+        nn.save_gradients=true \
+        nn.save_gradients=false \
+        nn.channels_last=true \
+        nn.channels_last=false \
+        nn.compile=true \
+        nn.compile=false \
+        nn.amp=true \
+        nn.amp=false \
         mlperf.division=none \
         mlperf.division=closed \
         mlperf.division=open
@@ -423,6 +465,7 @@ function __prony_topics
         generate 'make the data set of an experiment, and nothing else' \
         capacity 'the most accelerators that this storage keeps busy' \
         report 'the results of a run' \
+        model 'the networks there are, and their layers' \
         help 'parameters, verbs and what they mean' \
         doctor 'what this machine and this build have and lack' \
         exp 'one experiment' \
@@ -444,6 +487,7 @@ function __prony_topics
         model.transformer 'what the sizes of a transformer follow from' \
         model 'the model that is trained' \
         checkpoint 'when checkpoints are written and read, where and how' \
+        nn 'training and inference of a network' \
         mlperf 'the rules of MLPerf Storage' \
         sys.plan_builder 'how the plan is built'
     __prony_names
@@ -458,14 +502,15 @@ complete -c prony -n __prony_no_verb -a run -d 'run a plan and record every resu
 complete -c prony -n __prony_no_verb -a generate -d 'make the data set of an experiment, and nothing else'
 complete -c prony -n __prony_no_verb -a capacity -d 'the most accelerators that this storage keeps busy'
 complete -c prony -n __prony_no_verb -a report -d 'the results of a run'
+complete -c prony -n __prony_no_verb -a model -d 'the networks there are, and their layers'
 complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
 complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
-complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l help -s h -d 'show this help'
-complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l verbose -s v -d 'say more: --log-level debug'
-complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l quiet -s q -d 'say less: only errors, no progress'
-complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l help -s h -d 'show this help'
+complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l verbose -s v -d 'say more: --log-level debug'
+complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
+complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
 complete -c prony -n '__prony_verb plan run generate capacity' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
 complete -c prony -n '__prony_verb plan run generate capacity' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
 complete -c prony -n '__prony_verb plan run generate capacity' -l extension -s E -x -d 'change experiments that match a condition'
@@ -491,6 +536,7 @@ complete -c prony -n '__prony_verb generate' -l data -s d -x -a '(__fish_complet
 complete -c prony -n '__prony_verb generate' -l format -x -a 'text json' -d 'how the outcome is printed (default: text)'
 complete -c prony -n '__prony_verb run' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets; experiments see it as PRONY_DATA'
 complete -c prony -n '__prony_verb run' -l timeout -x -d 'stop an experiment after this time: 90, 1.5s, 2m'
+complete -c prony -n '__prony_verb run' -l max-count -x -d 'stop training after N samples were measured: nn.max_count'
 complete -c prony -n '__prony_verb run' -l retry -x -d 'try a failed experiment N more times; with --resume also those that failed before'
 complete -c prony -n '__prony_verb run' -l resume -x -a '(__fish_complete_directories)' -d 'go on with the run in DIR; what has a result is not run again'
 complete -c prony -n '__prony_verb run' -l fail-fast -d 'stop after the first experiment that fails'
@@ -509,6 +555,9 @@ complete -c prony -n '__prony_verb capacity' -l data -s d -x -a '(__fish_complet
 complete -c prony -n '__prony_verb capacity' -l resume -x -a '(__fish_complete_directories)' -d 'go on with the search in DIR; trials that are done are not run again'
 complete -c prony -n '__prony_verb capacity' -l format -x -a 'text json' -d 'how the answer is printed (default: text)'
 complete -c prony -n '__prony_verb report' -l format -x -a 'text json csv md' -d 'how the report is printed (default: text)'
+complete -c prony -n '__prony_verb model' -l input -x -d 'another input than the definition has: 3,64,64, or 540 for one that is no image'
+complete -c prony -n '__prony_verb model' -l classes -x -d 'another number of classes than the definition has'
+complete -c prony -n '__prony_verb model' -l format -x -a 'text json' -d 'how models are printed (default: text)'
 complete -c prony -n '__prony_verb demo' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/demo.TIME)'
 complete -c prony -n '__prony_verb help' -l params -x -d 'parameters whose name matches one of the patterns; none: all'
 complete -c prony -n '__prony_verb help' -l text -x -d 'of these, those whose description matches'
@@ -519,4 +568,5 @@ complete -c prony -n '__prony_verb run' -F -a '(__prony_bundled; __prony_setting
 complete -c prony -n '__prony_verb generate' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb capacity' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb report' -a '(__fish_complete_directories)'
+complete -c prony -n '__prony_verb model' -r -F
 complete -c prony -n '__prony_verb help' -a '(__prony_topics)'
