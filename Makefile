@@ -17,6 +17,9 @@ check: ## every test, sanitizers, lint and valgrind; ends with the counts
 	@tools/deps build extra check
 	@$(PYTHON) tools/check
 
+check-models: all ## every model: the native engine against PyTorch
+	@PRONY=build/prony $(PYTHON) tests/peers/native_vs_torch.py --all
+
 install: ## PREFIX=/usr/local DESTDIR=
 	@tools/deps build extra
 	@tools/install "$(abspath $(PREFIX))" "$(DESTDIR)"
@@ -62,5 +65,5 @@ clean: ## everything that was built
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1 - /p' Makefile
 
-.PHONY: all demo check install san tsan fuzz cov lint format docs bench \
-	python python-deps clean help
+.PHONY: all demo check check-models install san tsan fuzz cov lint format docs \
+	bench python python-deps clean help

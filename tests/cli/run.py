@@ -398,6 +398,9 @@ class Document:
             elif kind == "setup":
                 status, out, _ = scratch.run(
                     ["sh", "-eu", "-c", "\n".join(body)], merge=True)
+                if status == SKIP:  # and with it all that follows
+                    result.skip = reason_of(out, "")
+                    return
                 if status != 0:
                     result.fail(quoted("line %d: setup failed" % first, out))
             elif skip:

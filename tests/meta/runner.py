@@ -83,6 +83,8 @@ made
 """,
     "docs/good_part.md": "<!-- test: skip no GPU -->\n"
                          "```console\n$ false\n```\n",
+    "docs/skip_all.md": "<!-- test: setup\necho no GPU; exit 77\n-->\n"
+                        "```console\n$ false\n```\n",
     "docs/bad_output.md": "```console\n$ prony say a\nb\n```\n",
     "docs/bad_status.md": "```console\n$ prony fail 3\n```\n",
     "docs/bad_missing.md": "```console\n$ prony say a\n```\n",

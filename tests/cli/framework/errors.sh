@@ -1,0 +1,13 @@
+# What cannot be started is refused before anything runs.
+# tags: valgrind
+try() { prony run "$@" -o out || echo "status $?"; }
+try -P exp.framework=pytorch
+try -P exp.framework=pytorch -P exp.model=lenett
+try -P exp.framework=pytorch -P exp.model=lenet -P exp.model_opts=3
+try -P exp.framework=pytorch -P exp.model=lenet -P exp.model_opts='{"class": 3}'
+try -P exp.framework=mxnet -P exp.model=lenet
+try -P exp.workload=framework -P exp.framework=mxnet -P exp.model=lenet
+mkdir workloads
+cp "$SRC/models/lenet.yaml" .
+export PRONY_SHARE="$TMP"
+try -P exp.framework=pytorch -P exp.model=./lenet.yaml
