@@ -1,0 +1,276 @@
+/*
+ * Pictures for training, one thread: decoding, random crop, resizing to
+ * 224 x 224, flip and normalisation against decoding alone by the bare
+ * library; the same through the loader in batches; and what follows decoding
+ * against PyTorch's operations. Smooth pictures of 500 x 375, which decode as
+ * photographs do. Best of rounds.
+ */
+#include "data.h"
+
+#if PR_HAVE_JPEG
+
+#include "codec.h"
+#include "conf/opt.h"
+#include "loader/augment.h"
+#include "loader/batches.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <turbojpeg.h>
+
+enum { FILES = 128, BATCH = 16, ROUNDS = 7, H = 375, W = 500, SIDE = 224 };
+
+static const int64_t shape[] = {3, SIDE, SIDE};
+
+struct work {
+    struct bench_set set;
+    struct bench_files files;
+    struct bench_codec codec;
+    struct bench_reading reading;
+    struct pr_augment augment;
+    struct pr_reader_opts reader;
+    uint8_t *picture; /* one that was decoded */
+    float *out;
+};
+
+/* ---- pictures */
+
+static void draw(uint8_t *out, unsigned number)
+{
+    for (unsigned y = 0; y < H; y++)
+        for (unsigned x = 0; x < W; x++)
+            for (unsigned c = 0; c < 3; c++) {
+                unsigned a = (x * (c + 2) + number * 7) % 256;
+                unsigned b = (y * (c + 1) + x / 2 + number) % 256;
+
+                a = a < 128 ? a : 255 - a;
+                b = b < 128 ? b : 255 - b;
+                *out++ = (uint8_t)(a + b);
+            }
+}
+
+static void make_file(struct work *w, const char *dir, tjhandle h, unsigned i)
+{
+    unsigned char *out = w->codec.stored;
+    unsigned long len = BENCH_CODEC_CAP;
+    char name[PR_NAME_BYTES], path[PR_NAME_BYTES + 1024];
+    FILE *f;
+
+    draw(w->picture, i);
+    if (tjCompress2(h, w->picture, W, 0, H, TJPF_RGB, &out, &len, TJSAMP_420,
+                    90, TJFLAG_NOREALLOC))
+        bench_die("turbojpeg: %s", tjGetErrorStr2(h));
+    pr_dataset_name(&w->set.set, i, PR_NAME_DATA, name);
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    f = fopen(path, "w");
+    if (!f || fwrite(out, 1, len, f) != len || fclose(f))
+        bench_die("%s: %s", path, strerror(errno));
+}
+
+static bool make_files(struct work *w, const char *dir)
+{
+    tjhandle h = tjInitCompress();
+    char params[256], folder[PR_NAME_BYTES + 1024];
+
+    snprintf(params, sizeof params,
+             "'dataset.format': 'jpeg', 'dataset.num_files_train': %d,"
+             "'dataset.record_dims': [%d, %d, 3]",
+             FILES, H, W);
+    w->picture = malloc(H * W * 3);
+    w->out = malloc(3 * SIDE * SIDE * sizeof *w->out);
+    if (!h || !w->picture || !w->out)
+        bench_die("out of memory");
+    if (!bench_set_init(&w->set, dir, params) ||
+        !bench_codec_init(&w->codec, "jpeg"))
+        return false;
+    snprintf(folder, sizeof folder, "%s/%s", dir, w->set.set.folder);
+    mkdir(folder, 0755);
+    snprintf(folder, sizeof folder, "%s/%s/train", dir, w->set.set.folder);
+    mkdir(folder, 0755);
+    for (unsigned i = 0; i < FILES; i++)
+        make_file(w, dir, h, i);
+    tjDestroy(h);
+    bench_files_of(&w->files, &w->set, dir);
+    return true;
+}
+
+/* ---- ways */
+
+static double bare_once(void *ctx)
+{
+    struct work *w = ctx;
+    double start = bench_time();
+
+    for (size_t i = 0; i < w->files.count; i++)
+        bench_codec_do(&w->codec, w->files.root, w->files.names[i]);
+    return bench_time() - start;
+}
+
+static void augment(struct work *w, const void *data, uint64_t i)
+{
+    struct pr_sample s = {.data = data,
+                          .size = H * W * 3,
+                          .dtype = PR_U8,
+                          .shape = {.ndim = 3, .dim = {H, W, 3}}};
+    struct pr_err err;
+    struct pr_rng rng;
+
+    pr_rng_seed(&rng, 1, i);
+    if (pr_augment_sample(&w->augment, &s, &rng, "", w->out, &err))
+        bench_die("%s", err.msg);
+}
+
+static double both_once(void *ctx)
+{
+    struct work *w = ctx;
+    struct bench_reading *r = &w->reading;
+    double start = bench_time();
+
+    for (size_t i = 0; i < w->files.count; i++) {
+        struct pr_sample s = {0};
+        struct pr_err err;
+
+        if (pr_reader_open(r->reader, w->files.names[i], &err) ||
+            r->cap < r->reader->need ||
+            pr_reader_read(r->reader, 0, r->buf, r->cap, &s, &err))
+            bench_die("%s: %s", err.where, err.msg);
+        augment(w, s.data, i);
+        pr_reader_close(r->reader);
+    }
+    return bench_time() - start;
+}
+
+static double augment_once(void *ctx)
+{
+    struct work *w = ctx;
+    double start = bench_time();
+
+    for (size_t i = 0; i < w->files.count; i++)
+        augment(w, w->picture, i);
+    return bench_time() - start;
+}
+
+/* From start to end, a few epochs. What was read ahead in vain counts as well:
+ * the answer is for as many pictures as there are. */
+static double batches_once(void *ctx)
+{
+    struct work *w = ctx;
+    struct pr_batches_opts o = {.set = &w->set.set,
+                                .first = w->reading.st,
+                                .reader = &w->reader,
+                                .batch = BATCH,
+                                .threads = 1,
+                                .dims = 3,
+                                .shape = {3, SIDE, SIDE},
+                                .classes = 1000,
+                                .augment = true};
+    struct pr_batches_figures figures;
+    double start = bench_time(), took;
+    const int32_t *labels;
+    const float *input;
+    struct pr_batches *b;
+    struct pr_err err;
+    int rc = pr_batches_new(&o, &b, &err);
+
+    for (int i = 0; !rc && i < 4 * FILES / BATCH; i++)
+        rc = pr_batches_borrow(b, &input, &labels, NULL, &err);
+    if (rc)
+        bench_die("%s: %s", err.where, err.msg);
+    pr_batches_figures(b, &figures);
+    took = bench_time() - start;
+    pr_batches_free(b);
+    return took * FILES / (double)figures.read_samples;
+}
+
+/* ---- comparing */
+
+static void set_reader(struct work *w)
+{
+    struct pr_value none = {.kind = PR_MAP};
+    struct pr_err err;
+
+    if (pr_opt_fill(&pr_reader_section, &none, w->set.arena, &w->reader, &err))
+        bench_die("%s: %s", err.where, err.msg);
+}
+
+static void say(const char *what, const struct bench_way *w)
+{
+    printf("%s: %.0f pictures/s\n", what, FILES / w->best);
+}
+
+static void against_library(struct work *w)
+{
+    double pixels = (double)FILES * W * H * 3;
+    struct bench_way ways[] = {
+        {"ours", both_once, w, 0},
+        {"turbojpeg alone", bare_once, w, 0},
+        {"ours in batches", batches_once, w, 0},
+        {"ours", augment_once, w, 0},
+    };
+
+    bench_rounds(ways, 4, ROUNDS);
+    bench_ratio("decode and augment, rate of pixels", &ways[0], &ways[1],
+                pixels, 0.75);
+    say("decode and augment", &ways[0]);
+    bench_ratio("the same in batches", &ways[2], &ways[1], pixels, 0.7);
+    say("augment alone", &ways[3]);
+}
+
+static void against_torch(struct work *w)
+{
+    static char files[16], rows[16], columns[16];
+    const char *args[] = {files, rows, columns, NULL};
+    struct bench_peer peer;
+
+    snprintf(files, sizeof files, "%d", FILES);
+    snprintf(rows, sizeof rows, "%d", H);
+    snprintf(columns, sizeof columns, "%d", W);
+    if (!bench_peer_start(&peer, "torch_augment.py", args))
+        return;
+    struct bench_way ways[] = {
+        {"ours", augment_once, w, 0},
+        {"PyTorch", bench_peer_once, &peer, 0},
+    };
+    bench_rounds(ways, 2, ROUNDS);
+    bench_ratio("augment, rate of pixels", &ways[0], &ways[1],
+                (double)FILES * W * H * 3, 1);
+    bench_peer_stop(&peer);
+}
+
+static void jpeg(const char *dir)
+{
+    static struct work w;
+
+    if (!make_files(&w, dir) ||
+        !bench_reading_init(&w.reading, &w.files, "jpeg", "pread", NULL))
+        return;
+    if (pr_augment_init(&w.augment, 3, shape, NULL))
+        bench_die("out of memory");
+    w.augment.is_image = w.augment.random = true;
+    bench_reading_once(&w.reading); /* its buffer gets its size */
+    set_reader(&w);
+    against_library(&w);
+    against_torch(&w);
+    pr_augment_done(&w.augment);
+    bench_reading_done(&w.reading);
+}
+
+#else
+
+static void jpeg(const char *dir)
+{
+    (void)dir;
+    bench_skip("jpeg: this build has no turbojpeg");
+}
+
+#endif
+
+int main(int argc, char **argv)
+{
+    static const struct bench_section sections[] = {
+        {"jpeg", jpeg, true},
+        {NULL, NULL, false},
+    };
+
+    return bench_sections(argc, argv, sections);
+}
