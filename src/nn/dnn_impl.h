@@ -76,4 +76,13 @@ struct pr_lay *pr_lay_take(struct pr_dnn *d, pr_dnn_md md);
 int pr_prim_take(struct pr_dnn *d, dnnl_primitive_desc_t desc,
                  struct pr_prim **ret, struct pr_err *err) PR_MUST_CHECK;
 
+/* Attributes of a primitive that works in memory of ours. */
+dnnl_status_t pr_prim_attr(const struct pr_dnn_api *f,
+                           dnnl_primitive_attr_t *ret);
+
+/* Ends a description: attr is freed, what came of it becomes a primitive. */
+int pr_prim_end(struct pr_dnn *d, dnnl_primitive_attr_t attr,
+                dnnl_status_t status, dnnl_primitive_desc_t desc,
+                struct pr_prim **ret, struct pr_err *err) PR_MUST_CHECK;
+
 #endif

@@ -32,33 +32,14 @@ static dnnl_status_t add_post_ops(const struct pr_dnn_api *f,
     return st;
 }
 
-/* Attributes: memory that a primitive works in is given by us. */
 static dnnl_status_t new_attr(const struct pr_dnn_api *f, bool sum, bool relu,
                               dnnl_primitive_attr_t *ret)
 {
-    dnnl_status_t st = f->dnnl_primitive_attr_create(ret);
+    dnnl_status_t st = pr_prim_attr(f, ret);
 
-    if (!st)
-        st = f->dnnl_primitive_attr_set_scratchpad_mode(
-            *ret, dnnl_scratchpad_mode_user);
     if (!st && (sum || relu))
         st = add_post_ops(f, *ret, sum, relu);
     return st;
-}
-
-/* Ends a description: what came of it becomes a primitive. */
-static int take(struct pr_dnn *d, dnnl_primitive_attr_t attr,
-                dnnl_status_t status, dnnl_primitive_desc_t desc,
-                struct pr_prim **ret, struct pr_err *err)
-{
-    if (attr)
-        d->api->dnnl_primitive_attr_destroy(attr);
-    if (status == dnnl_out_of_memory)
-        return pr_fail_nomem(err);
-    if (status != dnnl_success || !desc)
-        return pr_fail(err, PR_E_UNAVAIL, "oneDNN",
-                       "this processor cannot, says the library");
-    return pr_prim_take(d, desc, ret, err);
 }
 
 /* Numbers as oneDNN takes them. */
@@ -306,7 +287,7 @@ int pr_prim_product(struct pr_dnn *d, enum pr_pass pass,
     if (!st)
         st = (what->is_linear ? make_linear : make_conv)(
             d, pass, what, hint_of(forward), attr, &desc);
-    return take(d, attr, st, desc, ret, err);
+    return pr_prim_end(d, attr, st, desc, ret, err);
 }
 
 int pr_prim_pool(struct pr_dnn *d, enum pr_pass pass,
@@ -319,7 +300,7 @@ int pr_prim_pool(struct pr_dnn *d, enum pr_pass pass,
 
     if (!st)
         st = make_pool(d, pass, what, hint_of(forward), attr, &desc);
-    return take(d, attr, st, desc, ret, err);
+    return pr_prim_end(d, attr, st, desc, ret, err);
 }
 
 int pr_prim_lrn(struct pr_dnn *d, enum pr_pass pass, const struct pr_lrn *what,
@@ -332,5 +313,5 @@ int pr_prim_lrn(struct pr_dnn *d, enum pr_pass pass, const struct pr_lrn *what,
 
     if (!st)
         st = make_lrn(d, pass, what, hint_of(forward), attr, &desc);
-    return take(d, attr, st, desc, ret, err);
+    return pr_prim_end(d, attr, st, desc, ret, err);
 }

@@ -1,40 +1,18 @@
 /* Primitives that move values: reorders, concatenations and parts of them. */
 #include "nn/dnn_impl.h"
 
-static int take(struct pr_dnn *d, dnnl_primitive_attr_t attr,
-                dnnl_status_t status, dnnl_primitive_desc_t desc,
-                const char *what, struct pr_prim **ret, struct pr_err *err)
-{
-    d->api->dnnl_primitive_attr_destroy(attr);
-    if (status != dnnl_success)
-        return pr_fail(err, PR_E_UNAVAIL, "oneDNN", "it has no such %s", what);
-    return pr_prim_take(d, desc, ret, err);
-}
-
-static int new_attr(struct pr_dnn *d, dnnl_primitive_attr_t *ret,
-                    struct pr_err *err)
-{
-    if (d->api->dnnl_primitive_attr_create(ret) != dnnl_success)
-        return pr_fail_nomem(err);
-    d->api->dnnl_primitive_attr_set_scratchpad_mode(*ret,
-                                                    dnnl_scratchpad_mode_user);
-    return PR_OK;
-}
-
 int pr_prim_reorder(struct pr_dnn *d, const struct pr_lay *from,
                     const struct pr_lay *to, struct pr_prim **ret,
                     struct pr_err *err)
 {
     dnnl_primitive_desc_t desc = NULL;
-    dnnl_primitive_attr_t attr;
-    dnnl_status_t st;
-    int rc = new_attr(d, &attr, err);
+    dnnl_primitive_attr_t attr = NULL;
+    dnnl_status_t st = pr_prim_attr(d->api, &attr);
 
-    if (rc)
-        return rc;
-    st = d->api->dnnl_reorder_primitive_desc_create(
-        &desc, pr_lay_md(from), d->engine, pr_lay_md(to), d->engine, attr);
-    return take(d, attr, st, desc, "reorder", ret, err);
+    if (!st)
+        st = d->api->dnnl_reorder_primitive_desc_create(
+            &desc, pr_lay_md(from), d->engine, pr_lay_md(to), d->engine, attr);
+    return pr_prim_end(d, attr, st, desc, ret, err);
 }
 
 int pr_prim_slice(struct pr_dnn *d, const struct pr_lay *from, int64_t first,
@@ -73,24 +51,23 @@ int pr_prim_concat(struct pr_dnn *d, const struct pr_lay *const *srcs,
                    struct pr_prim **ret, struct pr_err *err)
 {
     dnnl_primitive_desc_t desc = NULL;
-    dnnl_primitive_attr_t attr;
-    dnnl_status_t st;
-    int rc = new_attr(d, &attr, err);
+    dnnl_primitive_attr_t attr = NULL;
+    dnnl_status_t st = pr_prim_attr(d->api, &attr);
 
-    if (rc)
-        return rc;
 #if DNNL_VERSION_MAJOR >= 3
     const_dnnl_memory_desc_t mds[PR_CONCAT_INPUTS];
     for (unsigned i = 0; i < count; i++)
         mds[i] = srcs[i]->md;
-    st = d->api->dnnl_concat_primitive_desc_create(
-        &desc, d->engine, pr_lay_md(dst), (int)count, 1, mds, attr);
+    if (!st)
+        st = d->api->dnnl_concat_primitive_desc_create(
+            &desc, d->engine, pr_lay_md(dst), (int)count, 1, mds, attr);
 #else
     dnnl_memory_desc_t mds[PR_CONCAT_INPUTS];
     for (unsigned i = 0; i < count; i++)
         mds[i] = srcs[i]->md;
-    st = d->api->dnnl_concat_primitive_desc_create(
-        &desc, pr_lay_md(dst), (int)count, 1, mds, attr, d->engine);
+    if (!st)
+        st = d->api->dnnl_concat_primitive_desc_create(
+            &desc, pr_lay_md(dst), (int)count, 1, mds, attr, d->engine);
 #endif
-    return take(d, attr, st, desc, "concat", ret, err);
+    return pr_prim_end(d, attr, st, desc, ret, err);
 }

@@ -95,6 +95,30 @@ int pr_prim_take(struct pr_dnn *d, dnnl_primitive_desc_t desc,
     return PR_OK;
 }
 
+dnnl_status_t pr_prim_attr(const struct pr_dnn_api *f,
+                           dnnl_primitive_attr_t *ret)
+{
+    dnnl_status_t st = f->dnnl_primitive_attr_create(ret);
+
+    return st ? st
+              : f->dnnl_primitive_attr_set_scratchpad_mode(
+                    *ret, dnnl_scratchpad_mode_user);
+}
+
+int pr_prim_end(struct pr_dnn *d, dnnl_primitive_attr_t attr,
+                dnnl_status_t status, dnnl_primitive_desc_t desc,
+                struct pr_prim **ret, struct pr_err *err)
+{
+    if (attr)
+        d->api->dnnl_primitive_attr_destroy(attr);
+    if (status == dnnl_out_of_memory)
+        return pr_fail_nomem(err);
+    if (status != dnnl_success || !desc)
+        return pr_fail(err, PR_E_UNAVAIL, "oneDNN",
+                       "this processor cannot, says the library");
+    return pr_prim_take(d, desc, ret, err);
+}
+
 int pr_prim_bind(struct pr_prim *p, int arg, void *data, struct pr_err *err)
 {
     const struct pr_dnn_api *f = p->dnn->api;

@@ -3,6 +3,7 @@
 #include "present/emulate_report.h"
 
 #include "present/emulate_figure.h"
+#include "present/report_text.h"
 #include "present/results_each.h"
 #include "present/screen.h"
 
@@ -62,13 +63,6 @@ int pr_emulate_verdicts(const char *dir, uint64_t max, struct pr_buf *out,
 
 enum { MAX_ACCELERATORS = 32 }; /* rows of a table */
 
-static void heading(struct pr_buf *out, enum pr_table_format format,
-                    const char *text)
-{
-    pr_buf_printf(out, format == PR_TABLE_MARKDOWN ? "\n**%s**\n\n" : "\n%s\n",
-                  text);
-}
-
 static int figures(const struct pr_value *results, bool dlio,
                    enum pr_table_format format,
                    const struct pr_table_style *style, struct pr_buf *out,
@@ -94,7 +88,7 @@ static int figures(const struct pr_value *results, bool dlio,
         pr_table_set_str(t, 1, value);
     }
     if (pr_table_rows(t))
-        heading(out, format, dlio ? "By DLIO's formulas" : "Figures");
+        pr_report_heading(out, format, dlio ? "By DLIO's formulas" : "Figures");
     rc = pr_table_rows(t) ? pr_table_print(t, format, style, out, err) : PR_OK;
     pr_table_free(t);
     return rc;
@@ -110,7 +104,7 @@ static int rows(const struct pr_value *results, const char *name,
 
     if (!list || list->kind != PR_LIST || !list->len)
         return PR_OK;
-    heading(out, format, text);
+    pr_report_heading(out, format, text);
     return pr_emulate_rows(list, format, style, out, err);
 }
 
@@ -126,7 +120,7 @@ static int by_accelerator(const struct pr_value *results,
     if (map->members[0].value.kind == PR_LIST &&
         map->members[0].value.len > MAX_ACCELERATORS)
         return PR_OK; /* nobody reads so many rows; JSON has them */
-    heading(out, format, "By accelerator");
+    pr_report_heading(out, format, "By accelerator");
     return pr_figure_lists(map, format, style, out, err);
 }
 
@@ -135,17 +129,9 @@ int pr_emulate_report(const char *id, const struct pr_value *results,
                       const struct pr_table_style *style, struct pr_buf *out,
                       struct pr_err *err)
 {
-    const char *verdict = pr_results_verdict(results);
     int rc;
 
-    if (format == PR_TABLE_MARKDOWN)
-        pr_buf_str(out, "## ");
-    pr_screen_clean(out, id, strlen(id));
-    if (verdict) {
-        pr_buf_str(out, ": ");
-        pr_screen_clean(out, verdict, strlen(verdict));
-    }
-    pr_buf_char(out, '\n');
+    pr_report_title(out, format, id, results);
     if (results->kind != PR_MAP)
         return PR_OK;
     rc = figures(results, false, format, style, out, err);

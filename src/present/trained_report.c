@@ -6,8 +6,8 @@
 #include "base/spark.h"
 #include "present/emulate_figure.h"
 #include "present/emulate_report.h"
+#include "present/report_text.h"
 #include "present/results_each.h"
-#include "present/screen.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,13 +29,6 @@ bool pr_is_trained(const struct pr_value *results)
     const struct pr_value *flops = results ? pr_get(results, "flops") : NULL;
 
     return list_of(results, "time_data") && flops && pr_is_number(flops);
-}
-
-static void heading(struct pr_buf *out, enum pr_table_format format,
-                    const char *text)
-{
-    pr_buf_printf(out, format == PR_TABLE_MARKDOWN ? "\n**%s**\n\n" : "\n%s\n",
-                  text);
 }
 
 /* A figure for people; false: it is none. */
@@ -74,7 +67,7 @@ static int figures(const struct pr_value *results, enum pr_table_format format,
         pr_table_set_str(t, 0, pr_figure_label(m->key, label));
         pr_table_set_str(t, 1, value);
     }
-    heading(out, format, "Figures");
+    pr_report_heading(out, format, "Figures");
     rc = pr_table_print(t, format, style, out, err);
     pr_table_free(t);
     return rc;
@@ -99,7 +92,7 @@ static int loss(const struct pr_value *results, enum pr_table_format format,
             isfinite(pr_number(&list->items[i])))
             numbers[n++] = pr_number(&list->items[i]);
     if (n > 1) {
-        heading(out, format, "Loss");
+        pr_report_heading(out, format, "Loss");
         pr_buf_printf(out, "%.4g ", numbers[0]);
         pr_spark(numbers, n, PLOT_WIDTH, out);
         pr_buf_printf(out, " %.4g\n", numbers[n - 1]);
@@ -148,7 +141,7 @@ static int layers(const struct pr_value *results, enum pr_table_format format,
     shown = *list;
     shown.items = sorted;
     shown.len = list->len < MAX_LAYERS ? list->len : MAX_LAYERS;
-    heading(out, format, "Layers");
+    pr_report_heading(out, format, "Layers");
     rc = pr_emulate_rows(&shown, format, style, out, err);
     if (!rc && shown.len < list->len)
         pr_buf_printf(out, "… and %u more, see result.json\n",
@@ -162,17 +155,9 @@ int pr_trained_report(const char *id, const struct pr_value *results,
                       const struct pr_table_style *style, struct pr_buf *out,
                       struct pr_err *err)
 {
-    const char *verdict = pr_results_verdict(results);
     int rc;
 
-    if (format == PR_TABLE_MARKDOWN)
-        pr_buf_str(out, "## ");
-    pr_screen_clean(out, id, strlen(id));
-    if (verdict) {
-        pr_buf_str(out, ": ");
-        pr_screen_clean(out, verdict, strlen(verdict));
-    }
-    pr_buf_char(out, '\n');
+    pr_report_title(out, format, id, results);
     rc = loss(results, format, out, err);
     if (!rc)
         rc = figures(results, format, style, out, err);
