@@ -17,10 +17,11 @@ static int check_file(struct pr_model_builder *b, const struct pr_value *root,
                          b->m->name, file);
 }
 
-static int build(struct pr_model_builder *b, const struct pr_value *root,
-                 const char *file, const struct pr_value *opts)
+static int build(struct pr_model_builder *b, const char *file,
+                 const struct pr_model_variant *variant)
 {
-    int rc = pr_model_keys(b, root, opts);
+    const struct pr_value *root = b->root;
+    int rc = pr_model_keys(b, variant);
 
     if (!rc)
         rc = check_file(b, root, file);
@@ -30,25 +31,34 @@ static int build(struct pr_model_builder *b, const struct pr_value *root,
         rc = pr_model_items(b, pr_get(root, "layers"), "'layers'", &b->body);
     if (!rc)
         rc = pr_model_expand(b);
+    if (!rc)
+        rc = pr_model_turns(b);
+    if (!rc)
+        rc = pr_model_output(b);
+    if (!rc)
+        rc = pr_model_losses(b);
+    if (!rc)
+        rc = pr_model_assign_turns(b);
     return rc ? rc : pr_model_check(b);
 }
 
 /* With all memory there. */
 static int build_in(struct pr_model_builder *b, const char *text, size_t len,
-                    const char *file, const struct pr_value *opts)
+                    const char *file, const struct pr_model_variant *variant)
 {
-    struct pr_value root;
+    struct pr_value *root = PR_ARENA_NEW(b->work, struct pr_value);
     int rc;
 
     b->m = PR_ARENA_NEW(b->out, struct pr_model);
-    if (!b->m || !(b->m->path = pr_arena_str(b->out, b->name)))
+    if (!root || !b->m || !(b->m->path = pr_arena_str(b->out, b->name)))
         return pr_fail_nomem(b->err);
-    rc = pr_yaml_read(text, len, b->name, b->work, &root, b->err);
-    return rc ? rc : build(b, &root, file, opts);
+    rc = pr_yaml_read(text, len, b->name, b->work, root, b->err);
+    b->root = root;
+    return rc ? rc : build(b, file, variant);
 }
 
 int pr_model_build(const char *text, size_t len, const char *name,
-                   const char *file, const struct pr_value *opts,
+                   const char *file, const struct pr_model_variant *variant,
                    struct pr_arena *a, struct pr_model **ret,
                    struct pr_err *err)
 {
@@ -71,7 +81,7 @@ int pr_model_build(const char *text, size_t len, const char *name,
     rc = len > PR_MODEL_BYTES
              ? pr_fail(b->err, PR_E_CONF, name,
                        "a definition has at most %d bytes", PR_MODEL_BYTES)
-             : build_in(b, text, len, file, opts);
+             : build_in(b, text, len, file, variant);
     pr_keyset_done(&b->names);
     pr_buf_done(&b->text);
     pr_buf_done(&b->answer);
@@ -81,8 +91,8 @@ int pr_model_build(const char *text, size_t len, const char *name,
 }
 
 int pr_model_parse(const char *text, size_t len, const char *name,
-                   const struct pr_value *opts, struct pr_arena *a,
+                   const struct pr_model_variant *variant, struct pr_arena *a,
                    struct pr_model **ret, struct pr_err *err)
 {
-    return pr_model_build(text, len, name, NULL, opts, a, ret, err);
+    return pr_model_build(text, len, name, NULL, variant, a, ret, err);
 }

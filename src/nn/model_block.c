@@ -34,7 +34,7 @@ static bool is_word(const char *s, size_t len)
            strspn(s, more) == len;
 }
 
-static int check_param(struct pr_model_builder *b, const struct pr_member *m)
+int pr_model_check_param(struct pr_model_builder *b, const struct pr_member *m)
 {
     if (!is_word(m->key, m->key_len))
         return PR_MODEL_FAIL(b, m,
@@ -64,7 +64,7 @@ static int read_given(struct pr_model_builder *b, struct pr_model_block *block,
                              PR_MODEL_GIVEN);
     block->given = given;
     for (uint32_t i = 0; i < given->len && !rc; i++)
-        rc = check_param(b, &given->members[i]);
+        rc = pr_model_check_param(b, &given->members[i]);
     return rc;
 }
 

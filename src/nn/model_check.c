@@ -6,34 +6,66 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A layer as a place for messages. */
-static struct pr_value place(const struct pr_model_builder *b, unsigned layer)
-{
-    return (struct pr_value){.line = b->m->layers[layer].line,
-                             .col = b->cols[layer]};
-}
+/* ---- the output */
 
-static int check_output(struct pr_model_builder *b)
+static int check_output(struct pr_model_builder *b, const struct pr_value *at)
 {
     const struct pr_layer *l = &b->m->layers[b->m->output];
-    struct pr_value at = place(b, b->m->output);
+    unsigned dims = l->shape.dims;
     char text[72];
 
-    if (l->op == PR_LAYER_INPUT)
-        return PR_MODEL_FAIL(b, &at, "the model has no layers");
-    if (l->op == PR_LAYER_SOFTMAX) {
-        PR_MODEL_FAIL(b, &at,
+    if (l->op == PR_LAYER_SOFTMAX && !pr_get(b->root, "losses")) {
+        PR_MODEL_FAIL(b, at,
                       "the last layer is a softmax, which the loss "
                       "computes itself");
         return pr_hint(b->err, "leave it out");
     }
-    if (l->shape.dims == 1 && l->shape.at[0] == b->m->classes)
+    if (!b->m->classes || (dims < 3 && l->shape.at[dims - 1] == b->m->classes &&
+                           (dims == 1 || pr_get(b->root, "losses"))))
         return PR_OK;
-    PR_MODEL_FAIL(b, &at,
-                  "the last layer, '%s', gives %s, not one number for "
+    PR_MODEL_FAIL(b, at,
+                  "the %s, '%s', gives %s, not one number for "
                   "each class: [%" PRId64 "]",
-                  l->name, pr_shape_text(&l->shape, text), b->m->classes);
+                  pr_get(b->root, "output") ? "output" : "last layer", l->name,
+                  pr_shape_text(&l->shape, text), b->m->classes);
     return pr_hint(b->err, "end with {linear: $classes}");
+}
+
+int pr_model_output(struct pr_model_builder *b)
+{
+    static const struct pr_model_env no_env;
+    static const struct pr_model_scope whole = {.prefix = "", .env = &no_env};
+    const struct pr_value *v = pr_get(b->root, "output");
+    struct pr_value at = pr_model_place(b, b->m->output);
+    int rc = PR_OK;
+
+    if (b->m->layer_count == b->m->input_count)
+        return pr_fail(b->err, PR_E_CONF, b->name, "the model has no layers");
+    if (v)
+        rc = pr_model_find_name(b, v, "output", &whole, &b->m->output);
+    if (rc)
+        return rc;
+    if (b->m->layers[b->m->output].op == PR_LAYER_INPUT)
+        return PR_MODEL_FAIL(b, v ? v : &at, "the output is an input");
+    return check_output(b, v ? v : &at);
+}
+
+/* ---- use */
+
+static void use_losses(const struct pr_model *m, bool *used)
+{
+    for (unsigned i = 0; i < m->loss_count; i++) {
+        const struct pr_loss *l = &m->losses[i];
+
+        for (unsigned k = 0; k < l->of_count; k++)
+            used[l->of[k]] = true;
+        for (unsigned k = 0; k < l->target_count; k++)
+            used[l->targets[k]] = true;
+        if (l->weights >= 0)
+            used[l->weights] = true;
+        if (l->lengths >= 0)
+            used[l->lengths] = true;
+    }
 }
 
 static int check_use(struct pr_model_builder *b)
@@ -44,18 +76,23 @@ static int check_use(struct pr_model_builder *b)
     if (!used)
         return pr_fail_nomem(b->err);
     used[m->output] = true;
+    use_losses(m, used);
     for (unsigned i = m->layer_count; i-- > 0;)
         for (unsigned k = 0; used[i] && k < m->layers[i].input_count; k++)
             used[m->layers[i].inputs[k]] = true;
-    for (unsigned i = 1; i < m->layer_count; i++)
+    for (unsigned i = 0; i < m->layer_count; i++)
         if (!used[i]) {
-            struct pr_value at = place(b, i);
+            struct pr_value at = pr_model_place(b, i);
 
-            return PR_MODEL_FAIL(b, &at, "nothing uses the output of '%s'",
+            return PR_MODEL_FAIL(b, &at, "nothing uses %s'%s'",
+                                 i < m->input_count ? "the input "
+                                                    : "the output of ",
                                  m->layers[i].name);
         }
     return PR_OK;
 }
+
+/* ---- sums */
 
 static int sum(struct pr_model_builder *b)
 {
@@ -109,10 +146,8 @@ static int check_reference(struct pr_model_builder *b)
 
 int pr_model_check(struct pr_model_builder *b)
 {
-    int rc = check_output(b);
+    int rc = check_use(b);
 
-    if (!rc)
-        rc = check_use(b);
     if (!rc)
         rc = sum(b);
     return rc ? rc : check_reference(b);

@@ -1,5 +1,4 @@
-/* What a layer costs: numbers learned, operations of a forward pass, and the
- * tensors that it keeps. */
+/* What a layer costs: numbers learned and operations of a forward pass. */
 #include "nn/model_impl.h"
 
 static bool mul(uint64_t *x, int64_t by)
@@ -18,81 +17,104 @@ bool pr_shape_elements(const struct pr_layer_shape *s, int64_t *ret)
     return n <= (uint64_t)PR_MODEL_ELEMENTS;
 }
 
-/* Numbers that each output of a conv or linear is a sum over. */
-static bool fan_in(const struct pr_layer *l, const struct pr_layer_shape *in,
-                   uint64_t *ret)
+/* What its tensors hold of learned numbers. */
+static bool count_params(const struct pr_model *m, struct pr_layer *l)
 {
-    int64_t elements;
+    struct pr_layer_tensor t[PR_LAYER_TENSORS];
+    unsigned n = pr_layer_tensors(m, l, t);
 
-    *ret = 1;
-    if (l->op == PR_LAYER_CONV)
-        return mul(ret, in->at[0] / l->groups) && mul(ret, l->kernel[0]) &&
-               mul(ret, l->kernel[1]);
-    return pr_shape_elements(in, &elements) && mul(ret, elements);
-}
+    l->params = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t elements = 1;
 
-bool pr_model_count(struct pr_layer *l, const struct pr_layer_shape *in)
-{
-    uint64_t weights, flops;
-
-    if (l->op == PR_LAYER_BATCH_NORM)
-        l->params = (uint64_t)in->at[0] * (l->has_scale ? 2 : 1);
-    if (l->op != PR_LAYER_CONV && l->op != PR_LAYER_LINEAR)
-        return true;
-    if (!fan_in(l, in, &weights) || !mul(&weights, l->out))
-        return false;
-    flops = weights;
-    for (unsigned i = 1; i < l->shape.dims; i++)
-        if (!mul(&flops, l->shape.at[i]))
+        for (unsigned k = 0; k < t[i].dims; k++)
+            if (!mul(&elements, t[i].at[k]))
+                return false;
+        l->params += t[i].is_learned ? elements : 0;
+        if (l->params > INT64_MAX)
             return false;
-    l->params = weights + (l->bias ? (uint64_t)l->out : 0);
-    l->flops = flops;
-    return mul(&l->flops, 2);
-}
-
-/* ---- tensors */
-
-static struct pr_layer_tensor per_channel(const char *suffix, int64_t channels,
-                                          bool is_learned)
-{
-    return (struct pr_layer_tensor){suffix, is_learned, 1, {channels}};
-}
-
-static struct pr_layer_tensor weight(const struct pr_layer *l,
-                                     const struct pr_layer_shape *in)
-{
-    struct pr_layer_tensor t = {"weight", true, 2, {l->out}};
-
-    if (l->op == PR_LAYER_CONV) {
-        t.dims = 4;
-        t.at[1] = in->at[0] / l->groups;
-        t.at[2] = l->kernel[0];
-        t.at[3] = l->kernel[1];
-    } else {
-        t.at[1] = 1;
-        for (unsigned i = 0; i < in->dims; i++)
-            t.at[1] *= in->at[i];
     }
-    return t;
+    return true;
 }
 
-unsigned pr_layer_tensors(const struct pr_model *m, const struct pr_layer *l,
-                          struct pr_layer_tensor out[static PR_LAYER_TENSORS])
-{
-    const struct pr_layer_shape *in =
-        l->input_count ? &m->layers[l->inputs[0]].shape : NULL;
-    unsigned n = 0;
+/* ---- operations */
 
-    if (l->op == PR_LAYER_CONV || l->op == PR_LAYER_LINEAR) {
-        out[n++] = weight(l, in);
-        if (l->bias)
-            out[n++] = per_channel("bias", l->out, true);
-    } else if (l->op == PR_LAYER_BATCH_NORM) {
-        if (l->has_scale)
-            out[n++] = per_channel("weight", in->at[0], true);
-        out[n++] = per_channel("bias", in->at[0], true);
-        out[n++] = per_channel("mean", in->at[0], false);
-        out[n++] = per_channel("var", in->at[0], false);
+static bool product(uint64_t *ret, const int64_t *of, unsigned count)
+{
+    *ret = 1;
+    for (unsigned i = 0; i < count; i++)
+        if (!mul(ret, of[i]))
+            return false;
+    return true;
+}
+
+/* Each weight is used once for each place. */
+static bool count_conv(struct pr_layer *l, const struct pr_layer_shape *in)
+{
+    bool turned = l->op == PR_LAYER_TRANSPOSED_CONV;
+    const int64_t *places = turned ? in->at : l->shape.at;
+    int64_t of[] = {
+        2,         l->out,   in->at[0] / l->groups, l->kernel[0], l->kernel[1],
+        places[1], places[2]};
+
+    return product(&l->flops, of, sizeof of / sizeof *of);
+}
+
+static bool count_linear(struct pr_layer *l, const struct pr_layer_shape *in)
+{
+    int64_t of[] = {2, l->out, 0};
+
+    return pr_shape_elements(in, &of[2]) && product(&l->flops, of, 3);
+}
+
+/* All gates of all rows: what comes in, and what was there. */
+static bool count_gates(struct pr_layer *l, const struct pr_layer_shape *in)
+{
+    int64_t of[] = {2, l->op == PR_LAYER_LSTM ? 4 : 3, l->out, in->at[0],
+                    in->at[1] + l->out};
+
+    return product(&l->flops, of, sizeof of / sizeof *of);
+}
+
+static bool count_attention(const struct pr_model *m, struct pr_layer *l)
+{
+    bool is_one = l->input_count - l->has_lengths == 1;
+    const struct pr_layer *keys = &m->layers[l->inputs[is_one ? 0 : 1]];
+    int64_t of[] = {4, l->shape.at[0], keys->shape.at[0], l->shape.at[1]};
+
+    return product(&l->flops, of, sizeof of / sizeof *of);
+}
+
+static bool count_gram(struct pr_layer *l, const struct pr_layer_shape *in)
+{
+    int64_t of[] = {2, in->at[0], in->at[0], in->at[1], in->at[2]};
+
+    return product(&l->flops, of, sizeof of / sizeof *of);
+}
+
+static bool count_flops(const struct pr_model *m, struct pr_layer *l)
+{
+    const struct pr_layer_shape *in = &m->layers[l->inputs[0]].shape;
+
+    switch (l->op) {
+    case PR_LAYER_CONV:
+    case PR_LAYER_TRANSPOSED_CONV:
+        return count_conv(l, in);
+    case PR_LAYER_LINEAR:
+        return count_linear(l, in);
+    case PR_LAYER_LSTM:
+    case PR_LAYER_GRU:
+        return count_gates(l, in);
+    case PR_LAYER_ATTENTION:
+        return count_attention(m, l);
+    case PR_LAYER_GRAM:
+        return count_gram(l, in);
+    default:
+        return true;
     }
-    return n;
+}
+
+bool pr_model_count(const struct pr_model *m, struct pr_layer *l)
+{
+    return count_params(m, l) && count_flops(m, l);
 }

@@ -11,13 +11,13 @@ static int expand_list(struct pr_model_builder *b,
 
 /* ---- layers */
 
-static int append(struct pr_model_builder *b, const struct pr_model_draft *d)
+int pr_model_append(struct pr_model_builder *b, const struct pr_model_draft *d)
 {
     struct pr_model *m = b->m;
     struct pr_layer *layers;
     uint32_t *cols;
 
-    if (m->layer_count > PR_MODEL_LAYERS)
+    if (m->layer_count - m->input_count >= PR_MODEL_LAYERS)
         return PR_MODEL_FAIL(b, d, "more than %d layers", PR_MODEL_LAYERS);
     layers = pr_arena_grow(b->out, m->layers, m->layer_count, &b->layer_cap,
                            sizeof *layers);
@@ -36,9 +36,9 @@ static int append(struct pr_model_builder *b, const struct pr_model_draft *d)
 
 static int add_layer(struct pr_model_builder *b,
                      const struct pr_model_item *item, struct pr_model_scope *s,
-                     int64_t round, unsigned *inputs, unsigned count)
+                     int64_t round, const struct pr_layer *from)
 {
-    struct pr_model_draft d = {.l = {.inputs = inputs, .input_count = count}};
+    struct pr_model_draft d = {.l = *from};
     int rc = pr_model_make_name(b, item, s, round, &d.l.name);
 
     if (!rc)
@@ -46,7 +46,9 @@ static int add_layer(struct pr_model_builder *b,
     if (!rc)
         rc = pr_model_shape(b, &d);
     if (!rc)
-        rc = append(b, &d);
+        rc = pr_model_like_layer(b, item, s, &d);
+    if (!rc)
+        rc = pr_model_append(b, &d);
     return rc ? rc
               : pr_model_put_name(b, item, d.l.name, b->m->layer_count - 1);
 }
@@ -55,43 +57,16 @@ static int add_plain(struct pr_model_builder *b,
                      const struct pr_model_item *item, struct pr_model_scope *s,
                      int64_t round, unsigned *at)
 {
-    unsigned *input = PR_ARENA_NEW(b->out, unsigned);
-    int rc;
+    struct pr_layer from = {0};
+    int rc = pr_model_inputs_of(b, item, s, *at, &from);
 
-    if (!input)
-        return pr_fail_nomem(b->err);
-    *input = *at;
-    rc = add_layer(b, item, s, round, input, 1);
+    if (!rc)
+        rc = add_layer(b, item, s, round, &from);
     *at = b->m->layer_count - 1;
     return rc;
 }
 
 /* ---- joins */
-
-static int check_inputs(struct pr_model_builder *b,
-                        const struct pr_model_item *item,
-                        const unsigned *inputs, unsigned count)
-{
-    struct pr_keyset seen = {0};
-    int rc = PR_OK;
-
-    if (count < 2)
-        return PR_MODEL_FAIL(b, item, "'%s' wants two inputs or more",
-                             item->key);
-    for (unsigned i = 0; i < count && !rc; i++) {
-        uint32_t old;
-
-        rc = pr_keyset_put(&seen, (const char *)&inputs[i], sizeof *inputs, i,
-                           &old);
-        if (rc == 1)
-            rc = PR_MODEL_FAIL(b, item, "'%s' gets '%.64s' twice", item->key,
-                               b->m->layers[inputs[i]].name);
-        else if (rc)
-            rc = pr_fail_nomem(b->err);
-    }
-    pr_keyset_done(&seen);
-    return rc;
-}
 
 /* The inputs of a join: by name, or the ends of its branches. */
 static int join_inputs(struct pr_model_builder *b,
@@ -102,7 +77,8 @@ static int join_inputs(struct pr_model_builder *b,
 
     if (!item->branches)
         for (uint32_t i = 0; i < item->from->len && !rc; i++)
-            rc = pr_model_find_name(b, &item->from->items[i], s, &inputs[i]);
+            rc = pr_model_find_name(b, &item->from->items[i], "from", s,
+                                    &inputs[i]);
     if (item->branch_count && ++b->depth > PR_MODEL_DEPTH)
         return PR_MODEL_FAIL(b, item,
                              "more than %d blocks and branches inside "
@@ -122,15 +98,17 @@ static int add_join(struct pr_model_builder *b,
 {
     unsigned count = item->branches ? item->branch_count : item->from->len;
     unsigned *inputs = PR_ARENA_ARRAY(b->out, unsigned, count + 1);
+    struct pr_layer from;
     int rc;
 
     if (!inputs)
         return pr_fail_nomem(b->err);
+    from = (struct pr_layer){.inputs = inputs, .input_count = count};
     rc = join_inputs(b, item, s, *at, inputs);
     if (!rc)
-        rc = check_inputs(b, item, inputs, count);
+        rc = pr_model_check_join(b, item, inputs, count);
     if (!rc)
-        rc = add_layer(b, item, s, round, inputs, count);
+        rc = add_layer(b, item, s, round, &from);
     *at = b->m->layer_count - 1;
     return rc;
 }
@@ -180,12 +158,14 @@ static int add_block(struct pr_model_builder *b,
                      int64_t round, unsigned *at)
 {
     struct pr_model_env env = {.block = item->block};
-    struct pr_model_scope inner = {.env = &env, .input = *at};
+    struct pr_model_scope inner = {.outer = s, .env = &env, .input = *at};
     const char *name;
     int rc = set_params(b, item, s, &env);
 
     if (!rc)
         rc = pr_model_make_name(b, item, s, round, &name);
+    if (!rc)
+        rc = pr_model_like_block(b, item, s, name, &inner);
     if (rc)
         return rc;
     if (++b->depth > PR_MODEL_DEPTH)
@@ -213,36 +193,14 @@ static int name_rounds(struct pr_model_builder *b,
     return name ? pr_model_put_name(b, item, name, at) : pr_fail_nomem(b->err);
 }
 
-static int check_from(struct pr_model_builder *b,
-                      const struct pr_model_item *item)
-{
-    bool is_list = item->from && item->from->kind == PR_LIST;
-
-    if (is_list && (!item->op || !item->op->is_join))
-        return PR_MODEL_FAIL(b, item->from,
-                             "'%.64s' has one input, not a list: only add and "
-                             "concat have several",
-                             item->key);
-    if (is_list && item->branches)
-        return PR_MODEL_FAIL(b, item->from, "'%s' has branches already",
-                             item->key);
-    if (is_list && item->repeat)
-        return PR_MODEL_FAIL(b, item->repeat,
-                             "'%s' of a list cannot be repeated", item->key);
-    if (item->from && !is_list && item->op && item->op->is_join &&
-        !item->branches)
-        return pr_model_wants(b, item->from, "from", "a list of names");
-    return PR_OK;
-}
-
 static int expand_rounds(struct pr_model_builder *b,
                          const struct pr_model_item *item,
                          struct pr_model_scope *s, int64_t rounds, unsigned *at)
 {
-    int rc = check_from(b, item);
+    int rc = pr_model_check_from(b, item);
 
     if (!rc && item->from && item->from->kind != PR_LIST && rounds)
-        rc = pr_model_find_name(b, item->from, s, at);
+        rc = pr_model_find_name(b, item->from, "from", s, at);
     for (int64_t i = 1; i <= rounds && !rc; i++) {
         rc = i > 1 ? pr_model_step(b, item->repeat) : PR_OK;
         if (rc)
@@ -284,27 +242,12 @@ static int expand_list(struct pr_model_builder *b,
     return rc;
 }
 
-static int add_input(struct pr_model_builder *b)
-{
-    struct pr_model_draft d = {.l = {.name = "input",
-                                     .op = PR_LAYER_INPUT,
-                                     .shape = b->m->input,
-                                     .kernel = {1, 1},
-                                     .stride = {1, 1},
-                                     .dilation = {1, 1},
-                                     .groups = 1}};
-    struct pr_model_item none = {.key = "input"};
-    int rc = append(b, &d);
-
-    return rc ? rc : pr_model_put_name(b, &none, d.l.name, 0);
-}
-
 int pr_model_expand(struct pr_model_builder *b)
 {
     struct pr_model_env env = {.block = NULL};
     struct pr_model_scope s = {.prefix = "", .env = &env};
     unsigned at = 0;
-    int rc = add_input(b);
+    int rc = pr_model_add_inputs(b);
 
     b->depth = 0;
     if (!rc)

@@ -59,7 +59,7 @@ static int unknown(const char *name, struct pr_arena *a, struct pr_err *err)
                               "its file, NAME.yaml");
 }
 
-int pr_model_load(const char *name, const struct pr_value *opts,
+int pr_model_load(const char *name, const struct pr_model_variant *variant,
                   struct pr_arena *a, struct pr_model **ret, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *work = pr_arena_new(1 << 14);
@@ -76,5 +76,6 @@ int pr_model_load(const char *name, const struct pr_value *opts,
     if (!file)
         return pr_fail_nomem(err);
     rc = pr_file_read(path, PR_MODEL_BYTES, work, &text, &len, err);
-    return rc ? rc : pr_model_build(text, len, path, file, opts, a, ret, err);
+    return rc ? rc
+              : pr_model_build(text, len, path, file, variant, a, ret, err);
 }

@@ -1,9 +1,10 @@
 /*
- * Inside of the reader of definitions. It works in two steps: the text becomes
- * a tree of items (model_item.c, model_block.c), in which every op and option
- * is known; then the tree is expanded into layers (model_expand.c), each of
- * which gets its values (model_value.c, model_layer.c) and shape
- * (model_shape.c). Whatever is wrong is reported where it stands.
+ * Inside of the reader of definitions. It works in steps: the text becomes a
+ * tree of items (model_item.c, model_block.c), in which every op and option is
+ * known; then the tree is expanded into layers (model_expand.c), each of which
+ * gets its values (model_value.c, model_layer.c) and shape (model_shape.c);
+ * then come the losses (model_loss.c) and who learns when (model_turn.c).
+ * Whatever is wrong is reported where it stands.
  */
 #ifndef PR_NN_MODEL_IMPL_H
 #define PR_NN_MODEL_IMPL_H
@@ -18,10 +19,12 @@ enum {
     PR_MODEL_STEPS = 500000,  /* items looked at while expanding */
     PR_MODEL_DEPTH = 32,      /* blocks and branches inside each other */
     PR_MODEL_BLOCKS = 64,
-    PR_MODEL_GIVEN = 32, /* parameters of a block */
-    PR_MODEL_NAME = 128, /* bytes of a name */
-    PR_MODEL_TEXT = 200, /* bytes of an expression */
-    PR_MODEL_LIST = 4,   /* items of a list that is a value */
+    PR_MODEL_TURNS = 16,
+    PR_MODEL_TURN_NAMES = 256, /* in all turns */
+    PR_MODEL_GIVEN = 32,       /* parameters of a block */
+    PR_MODEL_NAME = 128,       /* bytes of a name */
+    PR_MODEL_TEXT = 200,       /* bytes of an expression */
+    PR_MODEL_LIST = 4,         /* items of a list that is a value */
     PR_MODEL_BYTES = 1 << 20,
 };
 #define PR_MODEL_DIM ((int64_t)1 << 30)      /* one side of a tensor */
@@ -31,10 +34,13 @@ enum {
 
 enum pr_model_field_kind {
     PR_FIELD_INT,
-    PR_FIELD_PAIR, /* a number, or [rows, columns] */
-    PR_FIELD_PAD,  /* also [top, left, bottom, right], or "same" */
+    PR_FIELD_PAIR,  /* a number, or [rows, columns] */
+    PR_FIELD_PAD,   /* also [top, left, bottom, right], or "same" */
+    PR_FIELD_SIDES, /* the same without "same" */
+    PR_FIELD_SHAPE, /* one to three numbers, one of which may be -1 */
     PR_FIELD_BOOL,
     PR_FIELD_NUMBER,
+    PR_FIELD_INPUT, /* the name of one, which the layer also takes */
 };
 
 struct pr_model_field {
@@ -52,6 +58,9 @@ struct pr_model_op {
     enum pr_layer_op op;
     bool is_join; /* add, concat: its value is a list of branches */
     bool has_main;
+    const char *froms;   /* "[rows, ids]": it takes a list of layers */
+    unsigned from_count; /* … of so many */
+    bool from_one;       /* … or one */
     unsigned field_count;
     struct pr_model_field fields[PR_FIELDS];
 };
@@ -63,6 +72,8 @@ struct pr_model_draft {
     struct pr_layer l;
     uint32_t line, col;
     bool same, ceil, depthwise;
+    int64_t axis;
+    struct pr_layer_shape reshape;
 };
 
 /* ---- the tree */
@@ -89,7 +100,7 @@ struct pr_model_item {
     const struct pr_model_op *op; /* or */
     struct pr_model_block *block;
     const struct pr_value *value; /* after the key; NULL: none */
-    const struct pr_value *name, *only_if, *repeat, *from;
+    const struct pr_value *name, *only_if, *repeat, *from, *like, *freeze;
     /* By field of the op or parameter of the block; NULL: not given. */
     const struct pr_value **args;
     struct pr_model_list *branches; /* of a join */
@@ -105,6 +116,10 @@ struct pr_model_builder {
     struct pr_arena *work;    /* until the model is there */
     struct pr_arena *scratch; /* of one expression */
     struct pr_model *m;
+    const struct pr_value *root;            /* the definition */
+    const struct pr_value *given;           /* its parameters, a map, or NULL */
+    struct pr_value values[PR_MODEL_GIVEN]; /* of them; null: not known yet */
+    struct pr_layer_shape input;            /* of the key; dims 0: none */
     struct pr_model_block blocks[PR_MODEL_BLOCKS];
     unsigned block_count;
     struct pr_model_list body;
@@ -112,10 +127,10 @@ struct pr_model_builder {
 
     struct pr_keyset names; /* of layers and blocks, to their last layer */
     size_t layer_cap, col_cap;
-    uint32_t *cols;       /* of each layer */
-    struct pr_buf text;   /* of one expression */
-    struct pr_buf answer; /* … */
-    bool is_changed;      /* input or classes are not the definition's own */
+    uint32_t *cols;            /* of each layer */
+    struct pr_buf text;        /* of one expression */
+    struct pr_buf answer;      /* … */
+    bool is_changed;           /* something is not the definition's own */
     struct pr_value reference; /* a map, or null */
 };
 
@@ -148,12 +163,17 @@ int pr_model_blocks(struct pr_model_builder *b,
 /* Index of a parameter; -1: none. */
 int pr_model_block_param(const struct pr_model_block *block, const char *name);
 
-/* "name", "if", "repeat", "from": options of every layer. */
+/* "name", "if", "repeat", "from" …: options of every layer. */
 bool pr_model_is_common(const char *name);
+
+/* Whether a parameter may be called that. */
+int pr_model_check_param(struct pr_model_builder *b,
+                         const struct pr_member *m) PR_MUST_CHECK;
 
 /* ---- values */
 
-/* The parameters that a layer may refer to; block NULL: $classes alone. */
+/* The parameters that a layer may refer to beside those of the model; block
+ * NULL: none. */
 struct pr_model_env {
     const struct pr_model_block *block;
     struct pr_value values[PR_MODEL_GIVEN]; /* null: not known yet */
@@ -184,6 +204,9 @@ int pr_model_wants(struct pr_model_builder *b, const struct pr_value *v,
 /* What layers of one block, or of the model, have in common. */
 struct pr_model_scope {
     const char *prefix; /* of names: "stage2.1." */
+    const char *like;   /* of the names whose tensors it has; NULL: its own */
+    bool is_frozen;
+    const struct pr_model_scope *outer; /* where the block is used */
     const struct pr_model_env *env;
     unsigned input;                  /* what came into it */
     unsigned ops[PR_LAYER_OP_COUNT]; /* how many there are so far */
@@ -200,10 +223,39 @@ int pr_model_make_name(struct pr_model_builder *b,
 int pr_model_put_name(struct pr_model_builder *b,
                       const struct pr_model_item *item, const char *name,
                       unsigned layer) PR_MUST_CHECK;
-/* The layer that a name after 'from' means. */
+/* The layer that a name after 'from', or another key, means. */
 int pr_model_find_name(struct pr_model_builder *b, const struct pr_value *v,
-                       const struct pr_model_scope *s,
+                       const char *key, const struct pr_model_scope *s,
                        unsigned *ret) PR_MUST_CHECK;
+bool pr_model_has_name(const struct pr_model_builder *b, const char *prefix,
+                       const char *name, unsigned *ret);
+
+/* ---- where a layer takes its input (model_from.c) */
+
+int pr_model_check_from(struct pr_model_builder *b,
+                        const struct pr_model_item *item) PR_MUST_CHECK;
+/* The inputs of a layer that is no join: at, or those it names. In b->out. */
+int pr_model_inputs_of(struct pr_model_builder *b,
+                       const struct pr_model_item *item,
+                       const struct pr_model_scope *s, unsigned at,
+                       struct pr_layer *l) PR_MUST_CHECK;
+/* Those of a join are at least two, none of them twice. */
+int pr_model_check_join(struct pr_model_builder *b,
+                        const struct pr_model_item *item,
+                        const unsigned *inputs, unsigned count) PR_MUST_CHECK;
+
+/* ---- whose tensors, and whether they learn (model_like.c) */
+
+/* What the use of a block hands on to the layers inside. */
+int pr_model_like_block(struct pr_model_builder *b,
+                        const struct pr_model_item *item,
+                        const struct pr_model_scope *s, const char *name,
+                        struct pr_model_scope *inner) PR_MUST_CHECK;
+/* Sets like, learns and params of a layer that is about to be appended. */
+int pr_model_like_layer(struct pr_model_builder *b,
+                        const struct pr_model_item *item,
+                        const struct pr_model_scope *s,
+                        struct pr_model_draft *d) PR_MUST_CHECK;
 
 /* ---- layers */
 
@@ -220,7 +272,30 @@ bool pr_shape_elements(const struct pr_layer_shape *s, int64_t *ret);
 /* "[64, 56, 56]" */
 const char *pr_shape_text(const struct pr_layer_shape *s, char out[static 72]);
 /* Params and flops of a layer whose shape is known; false: too large. */
-bool pr_model_count(struct pr_layer *l, const struct pr_layer_shape *in);
+bool pr_model_count(const struct pr_model *m, struct pr_layer *l);
+/* The last dimension, or the channels of an image: what a norm has a weight
+ * for each of. */
+int64_t pr_shape_channels(const struct pr_layer_shape *s);
+bool pr_shape_equal(const struct pr_layer_shape *a,
+                    const struct pr_layer_shape *b);
+
+/* ---- shapes by kind of op (model_shape_image.c, model_shape_rows.c) */
+
+static inline const struct pr_layer *
+pr_model_in(const struct pr_model_builder *b, const struct pr_model_draft *d,
+            unsigned i)
+{
+    return &b->m->layers[d->l.inputs[i]];
+}
+/* Which shapes: bits of 1 << dims. */
+enum { PR_DIMS_1 = 2, PR_DIMS_2 = 4, PR_DIMS_3 = 8 };
+int pr_model_want_dims(struct pr_model_builder *b,
+                       const struct pr_model_draft *d, unsigned i,
+                       unsigned which) PR_MUST_CHECK;
+int pr_model_shape_image(struct pr_model_builder *b,
+                         struct pr_model_draft *d) PR_MUST_CHECK;
+int pr_model_shape_rows(struct pr_model_builder *b,
+                        struct pr_model_draft *d) PR_MUST_CHECK;
 
 /* One window along one side: in, kernel, stride, dilation are 1 or more. */
 struct pr_model_window {
@@ -231,27 +306,65 @@ struct pr_model_window {
 /* Sets both pads to what they are; 0: the window is larger than the input. */
 int64_t pr_model_window_out(struct pr_model_window *w);
 
+/* Appends a layer. */
+int pr_model_append(struct pr_model_builder *b,
+                    const struct pr_model_draft *d) PR_MUST_CHECK;
+/* The inputs, which are the first layers. */
+int pr_model_add_inputs(struct pr_model_builder *b) PR_MUST_CHECK;
+
 /* Expands b->body into b->m->layers. */
 int pr_model_expand(struct pr_model_builder *b) PR_MUST_CHECK;
 
-/* Keys of the definition beside blocks and layers. */
-int pr_model_keys(struct pr_model_builder *b, const struct pr_value *root,
-                  const struct pr_value *opts) PR_MUST_CHECK;
+/* ---- keys of the definition beside blocks and layers */
+
+int pr_model_keys(struct pr_model_builder *b,
+                  const struct pr_model_variant *variant) PR_MUST_CHECK;
 int pr_model_optimizer(struct pr_model_builder *b,
                        const struct pr_value *map) PR_MUST_CHECK;
-/* exp.model_opts over what the definition says. */
-int pr_model_opts(struct pr_model_builder *b,
-                  const struct pr_value *opts) PR_MUST_CHECK;
-/* [3, 224, 224] or [540]. */
+/* 'given', 'classes' and 'input', with 'tiny' and exp.model_opts over them. */
+int pr_model_sizes(struct pr_model_builder *b,
+                   const struct pr_model_variant *variant) PR_MUST_CHECK;
+/* Index of a parameter of the model; -1: none. */
+int pr_model_given_index(const struct pr_model_builder *b, const char *name);
+/* [3, 224, 224], [35, 656] or [540]. */
 bool pr_shape_read(const struct pr_value *v, struct pr_layer_shape *ret);
+/* "'%s' has no '%s'", with the nearest of the names. */
+int pr_model_unknown(struct pr_model_builder *b, const struct pr_member *m,
+                     const char *what, const char *const *names, size_t count);
 
-/* Output, layers that nobody uses, sums, reference. */
+/* ---- losses and turns */
+
+/* 'turns': how many there are. */
+int pr_model_turns(struct pr_model_builder *b) PR_MUST_CHECK;
+/* 'output' and 'losses'. */
+int pr_model_output(struct pr_model_builder *b) PR_MUST_CHECK;
+int pr_model_losses(struct pr_model_builder *b) PR_MUST_CHECK;
+/* That what a loss is about fits together. v: as it is written. */
+int pr_model_check_loss(struct pr_model_builder *b, const struct pr_value *v,
+                        const struct pr_loss *l) PR_MUST_CHECK;
+/* When each layer is computed and learns. */
+int pr_model_assign_turns(struct pr_model_builder *b) PR_MUST_CHECK;
+
+/* A layer as a place for messages. */
+static inline struct pr_value pr_model_place(const struct pr_model_builder *b,
+                                             unsigned layer)
+{
+    return (struct pr_value){.line = b->m->layers[layer].line,
+                             .col = b->cols[layer]};
+}
+
+/* Layers that nobody uses, sums, reference. */
 int pr_model_check(struct pr_model_builder *b) PR_MUST_CHECK;
 
 /* file: what the key 'model' must be; NULL: anything. */
 int pr_model_build(const char *text, size_t len, const char *name,
-                   const char *file, const struct pr_value *opts,
+                   const char *file, const struct pr_model_variant *variant,
                    struct pr_arena *a, struct pr_model **ret,
                    struct pr_err *err) PR_MUST_CHECK;
+
+/* Options of one layer, in its object of prony.model/2. */
+void pr_model_json_layer(const struct pr_layer *l, struct pr_jb *jb);
+void pr_model_json_list(struct pr_jb *jb, const char *key, const int64_t *list,
+                        unsigned count);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-static const char *const common[] = {"name", "if", "repeat", "from"};
+static const char *const common[] = {"name", "if",   "repeat",
+                                     "from", "like", "freeze"};
 
 bool pr_model_is_common(const char *name)
 {
@@ -144,8 +145,9 @@ static int unknown_option(struct pr_model_builder *b,
 
 static bool put_common(struct pr_model_item *item, const struct pr_member *m)
 {
-    const struct pr_value **slots[] = {&item->name, &item->only_if,
-                                       &item->repeat, &item->from};
+    const struct pr_value **slots[] = {&item->name,   &item->only_if,
+                                       &item->repeat, &item->from,
+                                       &item->like,   &item->freeze};
 
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         if (strcmp(m->key, common[i]) == 0) {

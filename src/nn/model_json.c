@@ -1,19 +1,6 @@
-/* The layers as JSON, "prony.model/1": what frameworks build the network from.
- * One layer stands on one line. */
+/* Layers and losses as JSON, "prony.model/2": what frameworks build the network
+ * from. One layer stands on one line. */
 #include "nn/model_impl.h"
-
-static void put_list(struct pr_jb *jb, const char *key, const int64_t *list,
-                     unsigned count)
-{
-    unsigned indent = jb->indent;
-
-    pr_jb_arr(jb, key);
-    jb->indent = 0;
-    for (unsigned i = 0; i < count; i++)
-        pr_jb_int(jb, NULL, list[i]);
-    pr_jb_end(jb);
-    jb->indent = indent;
-}
 
 static void put_optimizer(const struct pr_model *m, struct pr_jb *jb)
 {
@@ -27,6 +14,7 @@ static void put_optimizer(const struct pr_model *m, struct pr_jb *jb)
     pr_jb_float(jb, "beta1", o->beta1);
     pr_jb_float(jb, "beta2", o->beta2);
     pr_jb_float(jb, "epsilon", o->epsilon);
+    pr_jb_float(jb, "clip", o->clip);
     pr_jb_end(jb);
 }
 
@@ -43,56 +31,7 @@ static void put_reference(const struct pr_model *m, struct pr_jb *jb)
     pr_jb_end(jb);
 }
 
-static void put_window(const struct pr_layer *l, struct pr_jb *jb)
-{
-    put_list(jb, "kernel", l->kernel, 2);
-    put_list(jb, "stride", l->stride, 2);
-    put_list(jb, "dilation", l->dilation, 2);
-    put_list(jb, "pad", l->pad, 4);
-}
-
-/* What belongs to its op. */
-static void put_values(const struct pr_layer *l, struct pr_jb *jb)
-{
-    switch (l->op) {
-    case PR_LAYER_CONV:
-        pr_jb_int(jb, "out", l->out);
-        put_window(l, jb);
-        pr_jb_int(jb, "groups", l->groups);
-        pr_jb_bool(jb, "bias", l->bias);
-        break;
-    case PR_LAYER_LINEAR:
-        pr_jb_int(jb, "out", l->out);
-        pr_jb_bool(jb, "bias", l->bias);
-        break;
-    case PR_LAYER_MAX_POOL:
-        put_window(l, jb);
-        break;
-    case PR_LAYER_AVERAGE_POOL:
-        put_window(l, jb);
-        pr_jb_bool(jb, "count_pad", l->count_pad);
-        break;
-    case PR_LAYER_BATCH_NORM:
-        pr_jb_float(jb, "epsilon", l->epsilon);
-        pr_jb_float(jb, "momentum", l->momentum);
-        pr_jb_bool(jb, "scale", l->has_scale);
-        break;
-    case PR_LAYER_LRN:
-        pr_jb_int(jb, "size", l->size);
-        pr_jb_float(jb, "alpha", l->alpha);
-        pr_jb_float(jb, "beta", l->beta);
-        pr_jb_float(jb, "k", l->k);
-        break;
-    case PR_LAYER_DROPOUT:
-        pr_jb_float(jb, "rate", l->rate);
-        break;
-    case PR_LAYER_SCALE:
-        pr_jb_float(jb, "factor", l->factor);
-        break;
-    default:
-        break;
-    }
-}
+/* ---- layers */
 
 static void put_layer(const struct pr_model *m, const struct pr_layer *l,
                       struct pr_jb *jb)
@@ -107,32 +46,125 @@ static void put_layer(const struct pr_model *m, const struct pr_layer *l,
     for (unsigned i = 0; i < l->input_count; i++)
         pr_jb_str(jb, NULL, m->layers[l->inputs[i]].name);
     pr_jb_end(jb);
-    put_list(jb, "shape", l->shape.at, l->shape.dims);
+    pr_model_json_list(jb, "shape", l->shape.at, l->shape.dims);
     pr_jb_uint(jb, "params", l->params);
     pr_jb_uint(jb, "flops", l->flops);
-    put_values(l, jb);
+    pr_model_json_layer(l, jb);
+    if (l->like != (unsigned)(l - m->layers))
+        pr_jb_str(jb, "like", m->layers[l->like].name);
+    if (l->turn)
+        pr_jb_int(jb, "turn", l->turn);
+    if (l->learns == PR_FROZEN)
+        pr_jb_null(jb, "learns");
+    else if (l->learns)
+        pr_jb_int(jb, "learns", l->learns);
     pr_jb_end(jb);
     jb->indent = indent;
 }
 
-void pr_model_json(const struct pr_model *m, struct pr_jb *jb)
+static void put_input(const struct pr_layer *l, struct pr_jb *jb)
 {
+    unsigned indent = jb->indent;
+
     pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "schema", "prony.model/1");
-    pr_jb_str(jb, "name", m->name);
-    pr_jb_str(jb, "title", m->title);
-    pr_jb_str(jb, "item", m->item);
-    pr_jb_str(jb, "says", m->says);
-    put_list(jb, "input", m->input.at, m->input.dims);
-    pr_jb_int(jb, "classes", m->classes);
-    pr_jb_str(jb, "output", m->layers[m->output].name);
-    put_optimizer(m, jb);
-    pr_jb_uint(jb, "params", m->params);
-    pr_jb_uint(jb, "flops", m->flops);
-    put_reference(m, jb);
+    jb->indent = 0;
+    pr_jb_str(jb, "name", l->name);
+    pr_model_json_list(jb, "shape", l->shape.at, l->shape.dims);
+    pr_jb_int(jb, "ids", l->ids);
+    pr_jb_end(jb);
+    jb->indent = indent;
+}
+
+/* ---- losses */
+
+static void put_names(const struct pr_model *m, struct pr_jb *jb,
+                      const char *key, const unsigned *list, unsigned count)
+{
+    pr_jb_arr(jb, key);
+    for (unsigned i = 0; i < count; i++)
+        pr_jb_str(jb, NULL, m->layers[list[i]].name);
+    pr_jb_end(jb);
+}
+
+static void put_name(const struct pr_model *m, struct pr_jb *jb,
+                     const char *key, int layer)
+{
+    if (layer < 0)
+        pr_jb_null(jb, key);
+    else
+        pr_jb_str(jb, key, m->layers[layer].name);
+}
+
+static void put_loss(const struct pr_model *m, const struct pr_loss *l,
+                     struct pr_jb *jb)
+{
+    unsigned indent = jb->indent;
+
+    pr_jb_obj(jb, NULL);
+    jb->indent = 0;
+    pr_jb_str(jb, "name", l->name);
+    pr_jb_str(jb, "kind", pr_loss_kind_name(l->kind));
+    put_names(m, jb, "of", l->of, l->of_count);
+    if (l->target_count)
+        put_names(m, jb, "target", l->targets, l->target_count);
+    else if (l->kind == PR_LOSS_KL)
+        pr_jb_null(jb, "target");
+    else
+        pr_jb_float(jb, "target", l->value);
+    put_name(m, jb, "weights", l->weights);
+    put_name(m, jb, "lengths", l->lengths);
+    pr_jb_str(jb, "reduce", l->sum ? "sum" : "mean");
+    pr_jb_float(jb, "factor", l->factor);
+    pr_jb_float(jb, "smoothing", l->smoothing);
+    pr_jb_float(jb, "beta", l->beta);
+    if (l->ignore < 0)
+        pr_jb_null(jb, "ignore");
+    else
+        pr_jb_int(jb, "ignore", l->ignore);
+    pr_jb_int(jb, "turn", l->turn);
+    pr_jb_end(jb);
+    jb->indent = indent;
+}
+
+/* ---- all of it */
+
+static void put_lists(const struct pr_model *m, struct pr_jb *jb)
+{
+    pr_jb_arr(jb, "inputs");
+    for (unsigned i = 0; i < m->input_count; i++)
+        put_input(&m->layers[i], jb);
+    pr_jb_end(jb);
+    pr_jb_arr(jb, "losses");
+    for (unsigned i = 0; i < m->loss_count; i++)
+        put_loss(m, &m->losses[i], jb);
+    pr_jb_end(jb);
     pr_jb_arr(jb, "layers");
     for (unsigned i = 0; i < m->layer_count; i++)
         put_layer(m, &m->layers[i], jb);
     pr_jb_end(jb);
+}
+
+void pr_model_json(const struct pr_model *m, struct pr_jb *jb)
+{
+    const struct pr_layer_shape *input = &m->layers[0].shape;
+
+    pr_jb_obj(jb, NULL);
+    pr_jb_str(jb, "schema", "prony.model/2");
+    pr_jb_str(jb, "name", m->name);
+    pr_jb_str(jb, "title", m->title);
+    pr_jb_str(jb, "item", m->item);
+    pr_jb_str(jb, "says", m->says);
+    pr_jb_value(jb, "given", &m->given);
+    pr_model_json_list(jb, "input", input->at, input->dims);
+    pr_jb_int(jb, "classes", m->classes);
+    pr_jb_str(jb, "output", m->layers[m->output].name);
+    pr_jb_str(jb, "data", m->data);
+    pr_jb_uint(jb, "items", m->items);
+    pr_jb_int(jb, "turns", m->turn_count);
+    put_optimizer(m, jb);
+    pr_jb_uint(jb, "params", m->params);
+    pr_jb_uint(jb, "flops", m->flops);
+    put_reference(m, jb);
+    put_lists(m, jb);
     pr_jb_end(jb);
 }

@@ -1,11 +1,22 @@
-/* The keys of a definition beside its blocks and layers, and what
- * exp.model_opts changes of them. */
+/* The keys of a definition beside its blocks, layers and losses. */
 #include "nn/model_impl.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 static const struct pr_model_env no_env;
+
+int pr_model_unknown(struct pr_model_builder *b, const struct pr_member *m,
+                     const char *what, const char *const *names, size_t count)
+{
+    struct pr_nearest near;
+
+    PR_MODEL_FAIL(b, m, "%s has no '%.64s'", what, m->key);
+    pr_nearest_init(&near, m->key);
+    for (size_t i = 0; i < count; i++)
+        pr_nearest_offer(&near, names[i]);
+    return pr_model_suggest(b, &near);
+}
 
 /* ---- one key each */
 
@@ -47,44 +58,19 @@ static int read_item(struct pr_model_builder *b, const struct pr_value *v)
     return read_text(b, v, "item", &b->m->item);
 }
 
-bool pr_shape_read(const struct pr_value *v, struct pr_layer_shape *ret)
+static int read_data(struct pr_model_builder *b, const struct pr_value *v)
 {
-    struct pr_layer_shape s = {.dims = v->len};
-    int64_t elements;
-
-    if (v->kind != PR_LIST || (v->len != 1 && v->len != 3))
-        return false;
-    for (uint32_t i = 0; i < v->len; i++) {
-        if (v->items[i].kind != PR_INT || v->items[i].i < 1 ||
-            v->items[i].i > PR_MODEL_DIM)
-            return false;
-        s.at[i] = v->items[i].i;
-    }
-    if (!pr_shape_elements(&s, &elements))
-        return false;
-    *ret = s;
-    return true;
-}
-
-static int read_input(struct pr_model_builder *b, const struct pr_value *v)
-{
-    return pr_shape_read(v, &b->m->input)
-               ? PR_OK
-               : pr_model_wants(b, v, "input",
-                                "[channels, rows, columns] or [features]");
-}
-
-static int read_classes(struct pr_model_builder *b, const struct pr_value *v)
-{
-    return pr_model_int(b, &no_env, v, "classes", 1, PR_MODEL_DIM,
-                        &b->m->classes);
+    if (!pr_model_is_name(v))
+        return pr_model_wants(b, v, "data", "a word");
+    return read_text(b, v, "data", &b->m->data);
 }
 
 static int read_loss(struct pr_model_builder *b, const struct pr_value *v)
 {
     if (v->kind == PR_STR && strcmp(v->s, "cross_entropy") == 0)
         return PR_OK;
-    return pr_model_wants(b, v, "loss", "cross_entropy, which is all there is");
+    PR_MODEL_FAIL(b, v, "'loss' is cross_entropy or left out");
+    return pr_hint(b->err, "others stand under 'losses'");
 }
 
 static int read_reference(struct pr_model_builder *b, const struct pr_value *v)
@@ -97,19 +83,13 @@ static int read_reference(struct pr_model_builder *b, const struct pr_value *v)
         return pr_model_wants(b, v, "reference",
                               "{params: N, flops: N, source: TEXT}");
     for (uint32_t i = 0; i < v->len && !rc; i++) {
-        const struct pr_member *m = &v->members[i];
-        struct pr_nearest near;
         bool known = false;
 
-        pr_nearest_init(&near, m->key);
-        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-            known = known || strcmp(keys[k], m->key) == 0;
-            pr_nearest_offer(&near, keys[k]);
-        }
-        if (!known) {
-            PR_MODEL_FAIL(b, m, "'reference' has no '%.64s'", m->key);
-            rc = pr_model_suggest(b, &near);
-        }
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            known = known || strcmp(keys[k], v->members[i].key) == 0;
+        if (!known)
+            rc = pr_model_unknown(b, &v->members[i], "'reference'", keys,
+                                  sizeof keys / sizeof *keys);
     }
     if (!rc && !source)
         rc = PR_MODEL_FAIL(b, v,
@@ -126,17 +106,16 @@ static const struct key {
     int (*read)(struct pr_model_builder *b, const struct pr_value *v);
     bool required;
 } keys[] = {
-    {"model", read_name, true},
-    {"title", read_title, false},
-    {"says", read_says, false},
-    {"item", read_item, false},
-    {"input", read_input, true},
-    {"classes", read_classes, true},
-    {"reference", read_reference, false},
-    {"optimizer", pr_model_optimizer, false},
-    {"loss", read_loss, false},
-    {"blocks", NULL, false}, /* read later */
-    {"layers", NULL, true},
+    {"model", read_name, true}, {"title", read_title, false},
+    {"says", read_says, false}, {"item", read_item, false},
+    {"data", read_data, false}, {"reference", read_reference, false},
+    {"optimizer", NULL, false}, /* from here: read later */
+    {"loss", read_loss, false}, {"given", NULL, false},
+    {"tiny", NULL, false},      {"input", NULL, false},
+    {"classes", NULL, false},   {"items", NULL, false},
+    {"inputs", NULL, false},    {"blocks", NULL, false},
+    {"layers", NULL, true},     {"losses", NULL, false},
+    {"turns", NULL, false},     {"output", NULL, false},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -161,7 +140,8 @@ static int read_key(struct pr_model_builder *b, const struct pr_member *m)
 
 static void set_defaults(struct pr_model *m)
 {
-    m->says = m->reference_source = "";
+    m->says = m->reference_source = m->data = "";
+    m->items = 1;
     m->optimizer = (struct pr_optimizer_opts){.kind = PR_SGD,
                                               .learning_rate = 0.01,
                                               .momentum = 0.9,
@@ -170,9 +150,49 @@ static void set_defaults(struct pr_model *m)
                                               .epsilon = 1e-8};
 }
 
-int pr_model_keys(struct pr_model_builder *b, const struct pr_value *root,
-                  const struct pr_value *opts)
+/* Which of the keys go together. */
+static int check_keys(struct pr_model_builder *b)
 {
+    const struct pr_value *root = b->root, *inputs = pr_get(root, "inputs");
+    const struct pr_value *loss = pr_get(root, "loss");
+    bool has_losses = pr_get(root, "losses");
+
+    for (size_t i = 0; i < KEYS; i++)
+        if (keys[i].required && !pr_get(root, keys[i].name))
+            return PR_MODEL_FAIL(b, root, "the model has no '%s'",
+                                 keys[i].name);
+    if (inputs && pr_get(root, "input"))
+        return PR_MODEL_FAIL(b, inputs,
+                             "'input' and 'inputs' exclude each other");
+    if (loss && has_losses)
+        return PR_MODEL_FAIL(b, loss, "'loss' and 'losses' exclude each other");
+    if (!inputs && !pr_get(root, "input"))
+        return PR_MODEL_FAIL(b, root, "the model has no 'input'");
+    if (inputs && !has_losses)
+        return PR_MODEL_FAIL(b, root, "the model has no 'losses'");
+    if (!has_losses && !pr_get(root, "classes"))
+        return PR_MODEL_FAIL(b, root, "the model has no 'classes'");
+    return PR_OK;
+}
+
+/* What is read when sizes are known. */
+static int read_late(struct pr_model_builder *b)
+{
+    const struct pr_value *optimizer = pr_get(b->root, "optimizer");
+    const struct pr_value *items = pr_get(b->root, "items");
+    int64_t count = 1;
+    int rc = optimizer ? pr_model_optimizer(b, optimizer) : PR_OK;
+
+    if (!rc && items)
+        rc = pr_model_int(b, &no_env, items, "items", 1, PR_MODEL_DIM, &count);
+    b->m->items = (uint64_t)count;
+    return rc;
+}
+
+int pr_model_keys(struct pr_model_builder *b,
+                  const struct pr_model_variant *variant)
+{
+    const struct pr_value *root = b->root;
     struct pr_model *m = b->m;
     int rc = PR_OK;
 
@@ -184,75 +204,15 @@ int pr_model_keys(struct pr_model_builder *b, const struct pr_value *root,
     set_defaults(m);
     for (uint32_t i = 0; i < root->len && !rc; i++)
         rc = read_key(b, &root->members[i]);
-    for (size_t i = 0; i < KEYS && !rc; i++)
-        if (keys[i].required && !pr_get(root, keys[i].name))
-            rc = PR_MODEL_FAIL(b, root, "the model has no '%s'", keys[i].name);
+    if (!rc)
+        rc = pr_model_sizes(b, variant);
+    if (!rc)
+        rc = read_late(b);
+    if (!rc)
+        rc = check_keys(b);
     if (rc)
         return rc;
     m->title = m->title ? m->title : m->name;
-    m->item = m->item ? m->item : m->input.dims == 3 ? "image" : "sample";
-    return opts ? pr_model_opts(b, opts) : PR_OK;
-}
-
-/* ---- exp.model_opts */
-
-#define OPTS "exp.model_opts"
-
-static int change_input(struct pr_model_builder *b, const struct pr_value *v)
-{
-    struct pr_layer_shape s, *old = &b->m->input;
-
-    if (!pr_shape_read(v, &s))
-        return pr_fail(b->err, PR_E_CONF, OPTS,
-                       "'input' wants a list of whole numbers such as [3, 64, "
-                       "64] or [540]");
-    if (s.dims != old->dims)
-        return pr_fail(b->err, PR_E_CONF, OPTS,
-                       "'input' of '%.64s' has %u number%s, not %u", b->m->name,
-                       old->dims, old->dims == 1 ? "" : "s", s.dims);
-    b->is_changed = b->is_changed || memcmp(&s.at, &old->at, sizeof s.at) != 0;
-    *old = s;
+    m->item = m->item ? m->item : b->input.dims == 3 ? "image" : "sample";
     return PR_OK;
-}
-
-static int change_classes(struct pr_model_builder *b, const struct pr_value *v)
-{
-    if (v->kind != PR_INT || v->i < 1 || v->i > PR_MODEL_DIM)
-        return pr_fail(b->err, PR_E_CONF, OPTS,
-                       "'classes' wants a whole number of at least 1");
-    b->is_changed = b->is_changed || v->i != b->m->classes;
-    b->m->classes = v->i;
-    return PR_OK;
-}
-
-int pr_model_opts(struct pr_model_builder *b, const struct pr_value *opts)
-{
-    int rc = PR_OK;
-
-    if (opts->kind == PR_NULL)
-        return PR_OK;
-    if (opts->kind != PR_MAP)
-        return pr_fail(b->err, PR_E_CONF, OPTS,
-                       "the options of a model are a map such as {\"classes\": "
-                       "10}, not %s",
-                       pr_kind_name(opts->kind));
-    for (uint32_t i = 0; i < opts->len && !rc; i++) {
-        const struct pr_member *m = &opts->members[i];
-        struct pr_nearest near;
-
-        pr_nearest_init(&near, m->key);
-        pr_nearest_offer(&near, "input");
-        pr_nearest_offer(&near, "classes");
-        if (strcmp(m->key, "input") == 0) {
-            rc = change_input(b, &m->value);
-        } else if (strcmp(m->key, "classes") == 0) {
-            rc = change_classes(b, &m->value);
-        } else {
-            pr_fail(b->err, PR_E_CONF, OPTS,
-                    "a model has no option '%.64s', only input and classes",
-                    m->key);
-            rc = pr_model_suggest(b, &near);
-        }
-    }
-    return rc;
 }

@@ -16,13 +16,15 @@ static void set_defaults(struct pr_model_draft *d)
     set_pair(l->stride, 1);
     set_pair(l->dilation, 1);
     l->groups = 1;
-    l->bias = l->op == PR_LAYER_CONV || l->op == PR_LAYER_LINEAR;
+    l->bias = l->op == PR_LAYER_CONV || l->op == PR_LAYER_TRANSPOSED_CONV ||
+              l->op == PR_LAYER_LINEAR;
     l->count_pad = l->op == PR_LAYER_AVERAGE_POOL;
-    l->has_scale = l->op == PR_LAYER_BATCH_NORM;
-    if (l->op == PR_LAYER_BATCH_NORM) {
-        l->epsilon = 1e-5;
-        l->momentum = 0.1;
-    }
+    l->has_scale = l->op == PR_LAYER_BATCH_NORM ||
+                   l->op == PR_LAYER_LAYER_NORM ||
+                   l->op == PR_LAYER_INSTANCE_NORM;
+    l->epsilon = l->has_scale ? 1e-5 : 0;
+    l->momentum = l->op == PR_LAYER_BATCH_NORM ? 0.1 : 0;
+    l->count = l->op == PR_LAYER_SLICE;
     if (l->op == PR_LAYER_LRN) {
         l->alpha = 1e-4;
         l->beta = 0.75;
@@ -51,14 +53,15 @@ static int fill_window(struct pr_model_builder *b,
                        const struct pr_model_field *f, const struct pr_value *v,
                        struct pr_model_draft *d)
 {
-    bool is_pad = f->kind == PR_FIELD_PAD;
+    bool is_pad = f->kind != PR_FIELD_PAIR;
     int64_t *out = (int64_t *)(void *)((char *)d + f->offset);
     struct pr_value is;
     int rc = pr_model_eval(b, env, v, &is);
 
     if (rc)
         return rc;
-    if (is_pad && is.kind == PR_STR && strcmp(is.s, "same") == 0) {
+    if (f->kind == PR_FIELD_PAD && is.kind == PR_STR &&
+        strcmp(is.s, "same") == 0) {
         d->same = true;
         return PR_OK;
     }
@@ -69,10 +72,36 @@ static int fill_window(struct pr_model_builder *b,
                                      : "[rows, columns]");
     if (is.kind != PR_INT && is.kind != PR_LIST)
         return pr_model_wants(b, &is, f->name,
-                              is_pad ? "a whole number, [rows, columns], [top, "
-                                       "left, bottom, right] or 'same'"
-                                     : "a whole number or [rows, columns]");
+                              f->kind == PR_FIELD_SIDES
+                                  ? "a whole number, [rows, columns] or [top, "
+                                    "left, bottom, right]"
+                              : is_pad
+                                  ? "a whole number, [rows, columns], [top, "
+                                    "left, bottom, right] or 'same'"
+                                  : "a whole number or [rows, columns]");
     return fill_list(b, env, f, &is, out, is_pad ? 4 : 2);
+}
+
+/* A shape, of which one number may be -1: what is left. */
+static int fill_shape(struct pr_model_builder *b,
+                      const struct pr_model_env *env,
+                      const struct pr_model_field *f, const struct pr_value *v,
+                      struct pr_layer_shape *ret)
+{
+    struct pr_value is;
+    int rc = pr_model_eval(b, env, v, &is);
+
+    if (rc)
+        return rc;
+    if (is.kind != PR_LIST || !is.len || is.len > PR_LAYER_DIMS)
+        return pr_model_wants(b, &is, f->name, "one to three whole numbers");
+    ret->dims = is.len;
+    rc = fill_list(b, env, f, &is, ret->at, is.len);
+    for (unsigned i = 0; i < is.len && !rc; i++)
+        if (!ret->at[i])
+            rc = pr_model_wants(b, &is.items[i], f->name,
+                                "a whole number of at least 1, or -1");
+    return rc;
 }
 
 static int fill_field(struct pr_model_builder *b,
@@ -90,8 +119,13 @@ static int fill_field(struct pr_model_builder *b,
         return pr_model_bool(b, env, v, f->name, at);
     case PR_FIELD_NUMBER:
         return pr_model_number(b, env, v, f, at);
+    case PR_FIELD_SHAPE:
+        return fill_shape(b, env, f, v, at);
+    case PR_FIELD_INPUT: /* is among its inputs */
+        return PR_OK;
     case PR_FIELD_PAIR:
     case PR_FIELD_PAD:
+    case PR_FIELD_SIDES:
         break;
     }
     return fill_window(b, env, f, v, d);

@@ -18,6 +18,18 @@
     {                                                        \
         "pad", PR_FIELD_PAD, AT(l.pad), 0, DIM, false, false \
     }
+#define SIDES                                                  \
+    {                                                          \
+        "pad", PR_FIELD_SIDES, AT(l.pad), 0, DIM, false, false \
+    }
+#define SHAPE(name, member)                                     \
+    {                                                           \
+        name, PR_FIELD_SHAPE, AT(member), -1, DIM, false, false \
+    }
+#define INPUT(name)                                 \
+    {                                               \
+        name, PR_FIELD_INPUT, 0, 0, 0, false, false \
+    }
 #define BOOL(name, member)                                  \
     {                                                       \
         name, PR_FIELD_BOOL, AT(member), 0, 1, false, false \
@@ -38,12 +50,28 @@ static const struct pr_model_op ops[] = {
         INT("groups", l.groups, 1),
         BOOL("depthwise", depthwise),
         BOOL("bias", l.bias)}},
+    {.op = PR_LAYER_TRANSPOSED_CONV, .has_main = true, .field_count = 5,
+     .fields = {
+        INT("outputs", l.out, 1),
+        PAIR("kernel", l.kernel),
+        PAIR("stride", l.stride),
+        SIDES,
+        BOOL("bias", l.bias)}},
     {.op = PR_LAYER_LINEAR, .has_main = true, .field_count = 2, .fields = {
         INT("outputs", l.out, 1),
         BOOL("bias", l.bias)}},
+    {.op = PR_LAYER_EMBEDDING, .has_main = true, .field_count = 2, .fields = {
+        INT("outputs", l.out, 1),
+        BOOL("sparse", l.sparse)}},
     {.op = PR_LAYER_BATCH_NORM, .field_count = 3, .fields = {
         NUMBER("epsilon", l.epsilon, 0, 1, true, false),
         NUMBER("momentum", l.momentum, 0, 1, false, false),
+        BOOL("scale", l.has_scale)}},
+    {.op = PR_LAYER_LAYER_NORM, .field_count = 2, .fields = {
+        NUMBER("epsilon", l.epsilon, 0, 1, true, false),
+        BOOL("scale", l.has_scale)}},
+    {.op = PR_LAYER_INSTANCE_NORM, .field_count = 2, .fields = {
+        NUMBER("epsilon", l.epsilon, 0, 1, true, false),
         BOOL("scale", l.has_scale)}},
     {.op = PR_LAYER_LRN, .has_main = true, .field_count = 4, .fields = {
         INT("size", l.size, 1),
@@ -66,13 +94,51 @@ static const struct pr_model_op ops[] = {
         NUMBER("rate", l.rate, 0, 1, false, true)}},
     {.op = PR_LAYER_SCALE, .has_main = true, .field_count = 1, .fields = {
         NUMBER("factor", l.factor, -1e30, 1e30, false, false)}},
+    {.op = PR_LAYER_LEAKY_RELU, .has_main = true, .field_count = 1, .fields = {
+        NUMBER("factor", l.factor, 0, 1, false, false)}},
+    {.op = PR_LAYER_LSTM, .has_main = true, .field_count = 3, .fields = {
+        INT("outputs", l.out, 1),
+        BOOL("reverse", l.reverse),
+        BOOL("carry", l.carry)}},
+    {.op = PR_LAYER_GRU, .has_main = true, .field_count = 3, .fields = {
+        INT("outputs", l.out, 1),
+        BOOL("reverse", l.reverse),
+        BOOL("carry", l.carry)}},
+    {.op = PR_LAYER_ATTENTION, .has_main = true,
+     .froms = "[queries, keys, values]", .from_count = 3, .from_one = true,
+     .field_count = 3, .fields = {
+        INT("heads", l.heads, 1),
+        BOOL("causal", l.causal),
+        INPUT("lengths")}},
+    {.op = PR_LAYER_ADDITIVE_ATTENTION,
+     .froms = "[queries, keys, values]", .from_count = 3,
+     .field_count = 1, .fields = {INPUT("lengths")}},
+    {.op = PR_LAYER_GATHER, .froms = "[rows, ids]", .from_count = 2},
+    {.op = PR_LAYER_RESHAPE, .has_main = true, .field_count = 1, .fields = {
+        SHAPE("shape", reshape)}},
+    {.op = PR_LAYER_SLICE, .has_main = true, .field_count = 3, .fields = {
+        INT("first", l.first, 0),
+        INT("count", l.count, 1),
+        INT("axis", axis, 0)}},
+    {.op = PR_LAYER_PIXEL_SHUFFLE, .has_main = true, .field_count = 1,
+     .fields = {INT("size", l.size, 1)}},
+    {.op = PR_LAYER_UPSAMPLE, .has_main = true, .field_count = 1, .fields = {
+        INT("size", l.size, 1)}},
+    {.op = PR_LAYER_REFLECT_PAD, .has_main = true, .field_count = 1,
+     .fields = {SIDES}},
     {.op = PR_LAYER_GLOBAL_POOL},
     {.op = PR_LAYER_RELU},
+    {.op = PR_LAYER_GELU},
     {.op = PR_LAYER_SIGMOID},
     {.op = PR_LAYER_TANH},
+    {.op = PR_LAYER_EXP},
     {.op = PR_LAYER_SOFTMAX},
     {.op = PR_LAYER_FLATTEN},
-    {.op = PR_LAYER_CONCAT, .is_join = true},
+    {.op = PR_LAYER_TRANSPOSE},
+    {.op = PR_LAYER_GRAM},
+    {.op = PR_LAYER_CONCAT, .is_join = true, .field_count = 1, .fields = {
+        INT("axis", axis, 0)}},
+    {.op = PR_LAYER_MULTIPLY, .is_join = true},
     {.op = PR_LAYER_ADD, .is_join = true},
 };
 /* clang-format on */

@@ -10,17 +10,19 @@
         name, PR_FIELD_NUMBER, AT(member), min, max, no_min, no_max \
     }
 
-enum { EACH = 5 };
+enum { EACH = 6 };
 
 /* Each ends with its last option, or where no name is. */
 static const struct pr_model_field sgd[EACH] = {
     NUMBER("learning_rate", learning_rate, 0, 1e9, true, false),
     NUMBER("weight_decay", weight_decay, 0, 1e9, false, false),
+    NUMBER("clip", clip, 0, 1e9, false, false),
     NUMBER("momentum", momentum, 0, 1, false, true),
 };
 static const struct pr_model_field adam[EACH] = {
     NUMBER("learning_rate", learning_rate, 0, 1e9, true, false),
     NUMBER("weight_decay", weight_decay, 0, 1e9, false, false),
+    NUMBER("clip", clip, 0, 1e9, false, false),
     NUMBER("beta1", beta1, 0, 1, false, true),
     NUMBER("beta2", beta2, 0, 1, false, true),
     NUMBER("epsilon", epsilon, 0, 1, true, false),

@@ -70,14 +70,17 @@ static int unknown_param(struct pr_model_builder *b,
         return pr_hint(b->err, "write the number, or 'depthwise: true' for as "
                                "many groups as channels");
     pr_nearest_init(&near, name);
-    pr_nearest_offer(&near, "classes");
+    if (b->m->classes)
+        pr_nearest_offer(&near, "classes");
+    for (uint32_t i = 0; b->given && i < b->given->len; i++)
+        pr_nearest_offer(&near, b->given->members[i].key);
     for (uint32_t i = 0;
          env->block && env->block->given && i < env->block->given->len; i++)
         pr_nearest_offer(&near, env->block->given->members[i].key);
     if (near.best)
         return pr_hint(b->err, "did you mean '$%.64s'?", near.best);
-    pr_hint(b->err, "a block's parameters stand under 'given'; $classes is "
-                    "known everywhere");
+    pr_hint(b->err, "parameters of a block or of the model stand under "
+                    "'given'");
     return rc;
 }
 
@@ -87,19 +90,21 @@ static int param(struct pr_model_builder *b, const struct pr_model_env *env,
                  struct pr_value *ret)
 {
     char key[PR_MODEL_TEXT + 1];
+    const struct pr_value *v = NULL;
     int i;
 
     memcpy(key, name, len);
     key[len] = '\0';
     i = env->block ? pr_model_block_param(env->block, key) : -1;
-    if (i >= 0 && env->values[i].kind == PR_NULL)
-        return PR_MODEL_FAIL(b, at, "'$%.64s' is not known yet here", key);
     if (i >= 0)
-        *ret = env->values[i];
-    else if (strcmp(key, "classes") == 0)
-        *ret = pr_int(b->m->classes);
-    else
+        v = &env->values[i];
+    else if ((i = pr_model_given_index(b, key)) >= 0)
+        v = &b->values[i];
+    if (v && v->kind == PR_NULL)
+        return PR_MODEL_FAIL(b, at, "'$%.64s' is not known yet here", key);
+    if (!v && (!b->m->classes || strcmp(key, "classes") != 0))
         return unknown_param(b, env, at, key);
+    *ret = v ? *v : pr_int(b->m->classes);
     ret->line = at->line;
     ret->col = at->col;
     return PR_OK;

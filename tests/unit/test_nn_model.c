@@ -23,27 +23,27 @@ static void counts_are_those_of_paper_and_pencil(void **state)
     static const struct {
         uint64_t params, flops;
     } want[] = {
-        {0, 0}, {40, 4608},              /* 4 * 9 + 4; 2 * 36 * 64 */
-        {8, 0},                          /* gamma and beta */
-        {0, 0}, {0, 0},     {144, 1152}, /* 8 * 2 * 9; times 2 * 4 */
-        {0, 0}, {27, 48},                /* 3 * 8 + 3; 2 * 24 */
+        {0, 0}, {0, 0},   {40, 4608},  /* 4 * 9 + 4; 2 * 36 * 64 */
+        {8, 0},                        /* gamma and beta */
+        {0, 0}, {0, 0},   {144, 1152}, /* 8 * 2 * 9; times 2 * 4 */
+        {0, 0}, {27, 48},              /* 3 * 8 + 3; 2 * 24 */
     };
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_model *m = parse(a, small, NULL);
 
     (void)state;
-    assert_int_equal(m->layer_count, 8);
-    for (unsigned i = 0; i < 8; i++) {
+    assert_int_equal(m->layer_count, 9);
+    for (unsigned i = 0; i < 9; i++) {
         assert_int_equal(m->layers[i].params, want[i].params);
         assert_int_equal(m->layers[i].flops, want[i].flops);
     }
     assert_int_equal(m->params, 219);
     assert_int_equal(m->flops, 5808);
-    assert_int_equal(m->output, 7);
+    assert_int_equal(m->output, 8);
     assert_string_equal(m->title, "small");
     assert_string_equal(m->item, "image");
     assert_string_equal(m->path, "test");
-    assert_int_equal(m->layers[5].line, 9);
+    assert_int_equal(m->layers[6].line, 9);
 }
 
 static void tensors_have_names_and_shapes(void **state)
@@ -54,21 +54,21 @@ static void tensors_have_names_and_shapes(void **state)
 
     (void)state;
     assert_int_equal(pr_layer_tensors(m, &m->layers[0], t), 0);
-    assert_int_equal(pr_layer_tensors(m, &m->layers[5], t), 1);
+    assert_int_equal(pr_layer_tensors(m, &m->layers[6], t), 1);
     assert_string_equal(t[0].suffix, "weight");
     assert_int_equal(t[0].dims, 4);
     assert_memory_equal(t[0].at, ((int64_t[]){8, 2, 3, 3}), 32);
-    assert_int_equal(pr_layer_tensors(m, &m->layers[2], t), 4);
+    assert_int_equal(pr_layer_tensors(m, &m->layers[3], t), 4);
     assert_string_equal(t[3].suffix, "var");
     assert_true(t[0].is_learned && t[1].is_learned && !t[2].is_learned &&
                 !t[3].is_learned);
     assert_int_equal(t[3].at[0], 4);
     m = parse_body(a, "layers:\n  - {batch_norm: , scale: false}\n"
                       "  - {linear: 3}\n");
-    assert_int_equal(pr_layer_tensors(m, &m->layers[1], t), 3);
+    assert_int_equal(pr_layer_tensors(m, &m->layers[2], t), 3);
     assert_string_equal(t[0].suffix, "bias");
-    assert_int_equal(m->layers[1].params, 1);
-    assert_int_equal(pr_layer_tensors(m, &m->layers[2], t), 2);
+    assert_int_equal(m->layers[2].params, 1);
+    assert_int_equal(pr_layer_tensors(m, &m->layers[3], t), 2);
     assert_int_equal(t[0].dims, 2);
     assert_memory_equal(t[0].at, ((int64_t[]){3, 64}), 16);
     assert_string_equal(t[1].suffix, "bias");
@@ -114,15 +114,25 @@ static void json_is_complete(void **state)
         "  - {batch_norm: , scale: false}\n"
         "  - {linear: 2, bias: false}\n";
     static const char want[] =
-        "{\"schema\": \"prony.model/1\", \"name\": \"tiny\", \"title\": "
-        "\"Tiny\", \"item\": \"thing\", \"says\": \"Of nobody.\", \"input\": "
-        "[2, 4, 4], \"classes\": 2, \"output\": \"linear1\", \"optimizer\": "
+        "{\"schema\": \"prony.model/2\", \"name\": \"tiny\", \"title\": "
+        "\"Tiny\", \"item\": \"thing\", \"says\": \"Of nobody.\", \"given\": "
+        "{}, \"input\": [2, 4, 4], \"classes\": 2, \"output\": \"linear1\", "
+        "\"data\": \"\", \"items\": 1, \"turns\": 1, \"optimizer\": "
         "{\"name\": \"adam\", \"learning_rate\": 0.01, \"momentum\": 0.0, "
         "\"weight_decay\": 0.0, \"beta1\": 0.9, \"beta2\": 0.99, \"epsilon\": "
-        "1e-08}, \"params\": 18, \"flops\": 32, \"reference\": {\"params\": "
-        "18, \"flops\": 32.0, \"source\": \"here\"}, \"layers\": ["
+        "1e-08, \"clip\": 0.0}, \"params\": 18, \"flops\": 32, \"reference\": "
+        "{\"params\": "
+        "18, \"flops\": 32.0, \"source\": \"here\"}, \"inputs\": [{\"name\": "
+        "\"input\", \"shape\": [2, 4, 4], \"ids\": 0}, {\"name\": \"labels\", "
+        "\"shape\": [1], \"ids\": 2}], \"losses\": [{\"name\": \"loss1\", "
+        "\"kind\": \"cross_entropy\", \"of\": [\"linear1\"], \"target\": "
+        "[\"labels\"], \"weights\": null, \"lengths\": null, \"reduce\": "
+        "\"mean\", \"factor\": 1.0, \"smoothing\": 0.0, \"beta\": 1.0, "
+        "\"ignore\": null, \"turn\": 0}], \"layers\": ["
         "{\"name\": \"input\", \"op\": \"input\", \"inputs\": [], \"shape\": "
         "[2, 4, 4], \"params\": 0, \"flops\": 0}, "
+        "{\"name\": \"labels\", \"op\": \"input\", \"inputs\": [], "
+        "\"shape\": [1], \"params\": 0, \"flops\": 0, \"ids\": 2}, "
         "{\"name\": \"average_pool1\", \"op\": \"average_pool\", \"inputs\": "
         "[\"input\"], \"shape\": [2, 4, 4], \"params\": 0, \"flops\": 0, "
         "\"kernel\": [2, 1], \"stride\": [1, 1], \"dilation\": [1, 1], "
@@ -174,7 +184,7 @@ static void opts_change_input_and_classes(void **state)
         parse(a, with_reference, "{\"input\": [2, 4, 5], \"classes\": 7}");
 
     (void)state;
-    assert_int_equal(m->layers[1].shape.at[0], 7);
+    assert_int_equal(m->layers[2].shape.at[0], 7);
     assert_int_equal(m->params, 7 * 40 + 7);
     assert_int_equal(m->classes, 7);
     assert_int_equal(m->reference_params, 195);
@@ -214,16 +224,18 @@ static void bundled_models_are_right(void **state)
         skip();
     for (size_t i = 0; i < found.gl_pathc; i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 16);
-        struct pr_value opts = json(a, "{\"classes\": 7}");
-        struct pr_model *m = NULL;
+        struct pr_model_variant tiny = {.tiny = true};
+        struct pr_model *m = NULL, *small_one = NULL;
         struct pr_err err = {0};
 
         if (pr_model_load(found.gl_pathv[i], NULL, a, &m, &err))
             fail_msg("%s: %s", err.where, err.msg);
-        assert_true(m->reference_params > 0 && *m->says && m->flops > 0);
-        if (pr_model_load(found.gl_pathv[i], &opts, a, &m, &err))
+        assert_true(*m->says && m->flops > 0);
+        if (pr_model_load(found.gl_pathv[i], &tiny, a, &small_one, &err))
             fail_msg("%s: %s", err.where, err.msg);
-        assert_int_equal(m->layers[m->output].shape.at[0], 7);
+        assert_true(small_one->flops < m->flops);
+        assert_int_equal(small_one->input_count, m->input_count);
+        assert_int_equal(small_one->loss_count, m->loss_count);
     }
     globfree(&found);
 }

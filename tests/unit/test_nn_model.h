@@ -11,10 +11,11 @@ static inline struct pr_model *parse(struct pr_arena *a, const char *text,
                                      const char *opts)
 {
     struct pr_value v = opts ? json(a, opts) : pr_null();
+    struct pr_model_variant variant = {.values = &v};
     struct pr_err err = {0};
     struct pr_model *m = NULL;
 
-    if (pr_model_parse(text, strlen(text), "test", &v, a, &m, &err))
+    if (pr_model_parse(text, strlen(text), "test", &variant, a, &m, &err))
         fail_msg("%s: %s (%s)\n%s", err.where, err.msg, err.hint, text);
     return m;
 }

@@ -20,9 +20,10 @@ static inline void check(const char *text, const struct pr_value *opts,
                          const struct row *r)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct pr_model_variant how = {.values = opts};
     struct pr_model *m = NULL;
     struct pr_err err = {0};
-    int rc = pr_model_parse(text, strlen(text), "f", opts, a, &m, &err);
+    int rc = pr_model_parse(text, strlen(text), "f", &how, a, &m, &err);
 
     if (!rc)
         fail_msg("accepted:\n%s", text);
@@ -33,7 +34,7 @@ static inline void check(const char *text, const struct pr_value *opts,
         fail_msg("%s\ngives %s: %s (%s)\nwant  %s: %s (%s)", text, err.where,
                  err.msg, err.hint, r->where, r->msg, r->hint ? r->hint : "");
     /* Also without a struct for the words. */
-    assert_int_equal(pr_model_parse(text, strlen(text), "f", opts, a, &m, NULL),
+    assert_int_equal(pr_model_parse(text, strlen(text), "f", &how, a, &m, NULL),
                      PR_E_CONF);
 }
 

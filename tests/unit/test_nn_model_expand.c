@@ -20,7 +20,7 @@ static const char *layer_text(struct pr_arena *a, const struct pr_model *m,
 static void expect(const struct pr_model *m, const char *const *want)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    unsigned i = 1;
+    unsigned i = m->input_count;
 
     for (; *want; want++, i++) {
         assert_true(i < m->layer_count);
@@ -168,8 +168,8 @@ static void expressions_give_numbers(void **state)
                                "true}\n    layers:\n      - {conv: %s}\n"
                                "layers: [{b: }, {linear: 3}]\n",
                                rows[i].text));
-        if (m->layers[1].out != rows[i].want)
-            fail_msg("%s is %lld", rows[i].text, (long long)m->layers[1].out);
+        if (m->layers[2].out != rows[i].want)
+            fail_msg("%s is %lld", rows[i].text, (long long)m->layers[2].out);
     }
 }
 
@@ -199,7 +199,7 @@ static void conditions_are_true_or_false(void **state)
                                "true}\n    layers:\n      - {relu: , if: %s}\n"
                                "layers: [{b: }, {linear: 3}]\n",
                                rows[i].text));
-        if ((m->layer_count == 3) != rows[i].want)
+        if ((m->layer_count == 4) != rows[i].want)
             fail_msg("%s", rows[i].text);
     }
 }
@@ -263,7 +263,7 @@ static void options_reach_the_layer(void **state)
            "  - {average_pool: 2, stride: 2, pad: 1, count_pad: false}\n"
            "  - {lrn: 5, alpha: 2, beta: 0.5, k: 3}\n"
            "  - {linear: 3}\n");
-    const struct pr_layer *l = m->layers;
+    const struct pr_layer *l = m->layers + 1;
 
     (void)state;
     assert_memory_equal(l[1].shape.at, ((int64_t[]){4, 4, 8}), 24);
@@ -291,9 +291,9 @@ static void padding_of_ceil_does_not_count(void **state)
         parse_body(a, "layers: [{average_pool: 3, ceil: true}, {linear: 3}]\n");
 
     (void)state;
-    assert_memory_equal(m->layers[1].shape.at, ((int64_t[]){1, 3, 3}), 24);
-    assert_memory_equal(m->layers[1].pad, ((int64_t[]){0, 0, 1, 1}), 32);
-    assert_false(m->layers[1].count_pad);
+    assert_memory_equal(m->layers[2].shape.at, ((int64_t[]){1, 3, 3}), 24);
+    assert_memory_equal(m->layers[2].pad, ((int64_t[]){0, 0, 1, 1}), 32);
+    assert_false(m->layers[2].count_pad);
 }
 
 int main(void)

@@ -4,13 +4,14 @@
  */
 #include "conf/expr/expr_call.h"
 
+#include "base/which.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 bool pr_ex_getenv(struct pr_ex *x, const struct pr_ev *name, struct pr_ev *ret,
@@ -120,25 +121,6 @@ const struct pr_ex_module pr_ex_module_os = {
     .refusal = "an expression touches no file and starts no program",
 };
 
-/* The first program of that name on PATH; false: none. */
-static bool on_path(const char *program, char out[static PATH_MAX])
-{
-    const char *path = getenv("PATH");
-
-    while (path && *path) {
-        size_t n = strcspn(path, ":");
-        struct stat st;
-        int len = snprintf(out, PATH_MAX, "%.*s/%s", n < PATH_MAX ? (int)n : 0,
-                           path, program);
-
-        if (n && len < PATH_MAX && access(out, X_OK) == 0 &&
-            stat(out, &st) == 0 && S_ISREG(st.st_mode))
-            return true;
-        path += n + (path[n] == ':');
-    }
-    return false;
-}
-
 static bool sys_attr(struct pr_ex *x, const char *name, size_t len,
                      struct pr_ev *ret, bool *ret_found)
 {
@@ -154,7 +136,7 @@ static bool sys_attr(struct pr_ex *x, const char *name, size_t len,
     path = pr_ex_alloc(x, PATH_MAX);
     if (!path)
         return false;
-    if (!on_path("python3", path) && !on_path("python", path))
+    if (!pr_which("python3", path) && !pr_which("python", path))
         memcpy(path, "python3", sizeof "python3");
     *ret = pr_ev_of_str(path, strlen(path));
     *ret_found = true;
