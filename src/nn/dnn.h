@@ -50,6 +50,22 @@ bool pr_lay_view(const struct pr_lay *lay, struct pr_grid *ret);
 /* "nChw8c", "nchw", "nhwc", "nc", "other". */
 const char *pr_lay_name(const struct pr_lay *lay);
 
+/* ---- products of matrices that lie in rows */
+
+/* c = alpha * a * b + beta * c. a is [m, k], or [k, m] with turn_a; b is
+ * [k, n], or [n, k] with turn_b; c is [m, n]. ld: numbers from row to row. */
+struct pr_gemm {
+    bool turn_a, turn_b;
+    int64_t m, n, k;
+    float alpha, beta;
+    const float *a, *b;
+    float *c;
+    int64_t lda, ldb, ldc;
+};
+/* On all threads; on the caller alone inside a loop of pr_par_run. */
+int pr_dnn_gemm(const struct pr_dnn *d, const struct pr_gemm *g,
+                struct pr_err *err) PR_MUST_CHECK;
+
 /* ---- primitives */
 
 enum pr_arg {
@@ -63,6 +79,17 @@ enum pr_arg {
     PR_ARG_DIFF_DST,
     PR_ARG_WORKSPACE,
     PR_ARG_SCRATCH,
+    /* Of recurrent layers; SRC, WEIGHTS and DST are those of its input. */
+    PR_ARG_RECURRENT, /* weights of the state */
+    PR_ARG_STATE,     /* before the first row */
+    PR_ARG_CELL,
+    PR_ARG_END_STATE, /* after the last one */
+    PR_ARG_END_CELL,
+    PR_ARG_DIFF_RECURRENT,
+    PR_ARG_DIFF_STATE,
+    PR_ARG_DIFF_CELL,
+    PR_ARG_DIFF_END_STATE,
+    PR_ARG_DIFF_END_CELL,
     PR_ARG_COUNT,
     PR_ARG_MANY = PR_ARG_COUNT, /* + i: source i of a concat */
 };
@@ -107,6 +134,23 @@ struct pr_lrn {
 int pr_prim_lrn(struct pr_dnn *d, enum pr_pass pass, const struct pr_lrn *what,
                 const struct pr_prim *forward, struct pr_prim **ret,
                 struct pr_err *err) PR_MUST_CHECK;
+
+/* An lstm, or a gru whose reset comes after the product. SRC and DST lie as
+ * [batch, rows, numbers]; weights as it likes, see pr_lay_gates; bias as
+ * [gates, out], four of a gru: the last is added to the product with the
+ * state. Gates of a gru are in the order update, reset, new. States are
+ * [batch, out], only with has_state. */
+struct pr_recurrent {
+    bool is_gru, training, reverse, has_state;
+    int64_t batch, rows, in, out;
+};
+/* forward: that primitive, to make the one that goes back; NULL: to make it. */
+int pr_prim_recurrent(struct pr_dnn *d, const struct pr_recurrent *what,
+                      const struct pr_prim *forward, struct pr_prim **ret,
+                      struct pr_err *err) PR_MUST_CHECK;
+/* A plain [gates * out, in] as that primitive's weights are described. */
+const struct pr_lay *pr_lay_gates(struct pr_dnn *d, int64_t gates, int64_t out,
+                                  int64_t in);
 
 /* Of channels. dst may be PR_LAY_ANY. */
 int pr_prim_concat(struct pr_dnn *d, const struct pr_lay *const *srcs,

@@ -56,6 +56,7 @@ struct pr_prim {
     struct pr_prim *next;
     dnnl_primitive_desc_t desc;
     dnnl_primitive_t prim; /* NULL until it is ready */
+    bool is_recurrent;     /* has arguments of its own */
     int arg_count;
     dnnl_exec_arg_t args[PR_PRIM_ARGS];
 };

@@ -15,6 +15,16 @@ static const int arg_ids[] = {
     [PR_ARG_DIFF_DST] = DNNL_ARG_DIFF_DST,
     [PR_ARG_WORKSPACE] = DNNL_ARG_WORKSPACE,
     [PR_ARG_SCRATCH] = DNNL_ARG_SCRATCHPAD,
+    [PR_ARG_RECURRENT] = DNNL_ARG_WEIGHTS_ITER,
+    [PR_ARG_STATE] = DNNL_ARG_SRC_ITER,
+    [PR_ARG_CELL] = DNNL_ARG_SRC_ITER_C,
+    [PR_ARG_END_STATE] = DNNL_ARG_DST_ITER,
+    [PR_ARG_END_CELL] = DNNL_ARG_DST_ITER_C,
+    [PR_ARG_DIFF_RECURRENT] = DNNL_ARG_DIFF_WEIGHTS_ITER,
+    [PR_ARG_DIFF_STATE] = DNNL_ARG_DIFF_SRC_ITER,
+    [PR_ARG_DIFF_CELL] = DNNL_ARG_DIFF_SRC_ITER_C,
+    [PR_ARG_DIFF_END_STATE] = DNNL_ARG_DIFF_DST_ITER,
+    [PR_ARG_DIFF_END_CELL] = DNNL_ARG_DIFF_DST_ITER_C,
 };
 
 static int arg_id(int arg)
@@ -43,6 +53,9 @@ static pr_dnn_md md_of(const struct pr_prim *p, int arg)
     };
     bool many = arg >= PR_ARG_MANY;
 
+    if (p->is_recurrent)
+        return p->dnn->api->dnnl_primitive_desc_query_md(
+            p->desc, dnnl_query_exec_arg_md, arg_id(arg));
     return p->dnn->api->dnnl_primitive_desc_query_md(
         p->desc, many ? dnnl_query_src_md : rows[arg].what,
         many ? arg - PR_ARG_MANY : rows[arg].i);

@@ -1,11 +1,9 @@
-/* Steps of SGD with momentum and of Adam, in PyTorch's order of operations. */
+/* Steps of SGD with momentum and of Adam, in PyTorch's order of operations, and
+ * how long a gradient is. */
 #include "nn/kernel_flat.h"
+#include "nn/kernel_root.h"
 
 #include <math.h>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 /* ---- SGD: in g; out w, m; f: -rate, momentum, decay; mask: not the first */
 
@@ -62,19 +60,6 @@ void pr_k_sgd(const struct pr_par *p, size_t count, float rate, float momentum,
 
 /* ---- Adam */
 
-PR_INLINE void root(pr_vec *x)
-{
-#if defined(__SSE2__)
-    float *p = (float *)x;
-
-    _mm_storeu_ps(p, _mm_sqrt_ps(_mm_loadu_ps(p)));
-    _mm_storeu_ps(p + 4, _mm_sqrt_ps(_mm_loadu_ps(p + 4)));
-#else
-    for (int i = 0; i < PR_LANES; i++)
-        (*x)[i] = sqrtf((*x)[i]);
-#endif
-}
-
 enum { STEP, KEEP1, KEEP2, BETA2, EPSILON, DECAY, CORRECTION };
 
 /* in g; out w, m, v. KEEP1, KEEP2: 1 - beta. */
@@ -92,7 +77,7 @@ PR_INLINE void adam_loop(const struct pr_flat *f, const struct pr_io *io,
         a += (d - a) * k[KEEP1];
         b = b * k[BETA2] + d * d * k[KEEP2];
         s = b;
-        root(&s);
+        pr_vec_root(&s);
         PR_PUT(m + i, a);
         PR_PUT(v + i, b);
         PR_PUT(w + i, old - a / (s * k[CORRECTION] + k[EPSILON]) * k[STEP]);
@@ -118,4 +103,44 @@ void pr_k_adam(const struct pr_par *p, size_t count, const struct pr_adam *o,
     };
 
     pr_kernel_run(p, count, adam(), &f);
+}
+
+/* ---- the sum of squares: one for each thread, added up in their order */
+
+struct squares {
+    const struct pr_par *par;
+    const float *x;
+    size_t count;
+};
+
+PR_INLINE void squares_body(void *ctx, unsigned thread, unsigned n)
+{
+    const struct squares *s = ctx;
+    double *sum = pr_par_scratch(s->par, thread);
+    pr_dvec all = {0};
+    size_t i, to;
+
+    pr_par_part(s->count, PR_LANES, thread, n, &i, &to);
+    for (; i + PR_DLANES <= to; i += PR_DLANES) {
+        pr_dvec v = PR_TO_DOUBLE(s->x + i);
+
+        all += v * v;
+    }
+    *sum = (all[0] + all[1]) + (all[2] + all[3]);
+    for (; i < to; i++)
+        *sum += (double)s->x[i] * (double)s->x[i];
+}
+PR_KERNEL(squares)
+
+double pr_k_squares(const struct pr_par *p, size_t count, const float *x)
+{
+    struct squares s = {p, x, count};
+    double sum = 0;
+
+    for (unsigned t = 0; t < pr_par_threads(p); t++)
+        *(double *)pr_par_scratch(p, t) = 0;
+    pr_kernel_run(p, count, squares(), &s);
+    for (unsigned t = 0; t < pr_par_threads(p); t++)
+        sum += *(double *)pr_par_scratch(p, t);
+    return sum;
 }

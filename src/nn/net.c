@@ -51,7 +51,9 @@ static int make(struct pr_net *net, struct pr_err *err)
             PR_NO_TENSOR;
         n->mean = n->inv_std = PR_NO_TENSOR;
         for (unsigned k = 0; k < PR_LAYER_TENSORS; k++)
-            n->params[k] = -1;
+            n->params[k] = n->grads[k] = PR_NO_TENSOR;
+        for (unsigned k = 0; k < PR_NODE_EXTRA; k++)
+            n->extra[k] = PR_NO_TENSOR;
     }
     pr_net_fuse(net);
     rc = pr_net_compile(net, err);
@@ -102,14 +104,9 @@ void pr_net_free(struct pr_net *net)
     pr_arena_free(net->arena);
 }
 
-float *pr_net_input(struct pr_net *net)
+void *pr_net_input(struct pr_net *net, unsigned i)
 {
-    return pr_nt_data(net, net->input);
-}
-
-int32_t *pr_net_labels(struct pr_net *net)
-{
-    return (int32_t *)(void *)pr_nt_data(net, net->labels);
+    return pr_nt_data(net, net->nodes[i].out);
 }
 
 const float *pr_net_output(const struct pr_net *net)
@@ -134,8 +131,9 @@ void pr_net_tensor(const struct pr_net *net, unsigned i,
 {
     const struct pr_param *p = &net->params[i];
 
-    *ret = (struct pr_net_tensor){
-        .is_learned = p->is.is_learned, .dims = p->is.dims, .elements = 1};
+    *ret = (struct pr_net_tensor){.is_learned = pr_param_is_learned(net, p),
+                                  .dims = p->is.dims,
+                                  .elements = 1};
     snprintf(ret->name, sizeof ret->name, "%s.%s",
              net->model->layers[p->layer].name, p->is.suffix);
     for (unsigned k = 0; k < p->is.dims; k++) {
@@ -171,17 +169,33 @@ int pr_net_gradient(struct pr_net *net, unsigned i, float *out,
     return pr_param_copy(net, p, p->gradient, out, true, err);
 }
 
+/* The same parameter in another net, which may have less of them. */
+static bool find(const struct pr_net *net, const struct pr_param *p,
+                 unsigned *ret)
+{
+    for (unsigned i = 0; i < net->param_count; i++)
+        if (net->params[i].layer == p->layer &&
+            net->params[i].is.suffix == p->is.suffix) {
+            *ret = i;
+            return true;
+        }
+    return false;
+}
+
 int pr_net_copy(struct pr_net *to, struct pr_net *from, struct pr_err *err)
 {
     int rc = PR_OK;
 
-    for (unsigned i = 0; i < from->param_count && !rc; i++) {
+    for (unsigned i = 0; i < to->param_count && !rc; i++) {
         struct pr_net_tensor t;
+        unsigned k;
         float *values;
 
-        pr_net_tensor(from, i, &t);
+        if (!find(from, &to->params[i], &k))
+            continue;
+        pr_net_tensor(from, k, &t);
         values = pr_alloc(t.elements * sizeof *values);
-        rc = values ? pr_net_get(from, i, values, err) : pr_fail_nomem(err);
+        rc = values ? pr_net_get(from, k, values, err) : pr_fail_nomem(err);
         if (!rc)
             rc = pr_net_set(to, i, values, err);
         pr_free(values);

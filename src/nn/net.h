@@ -12,6 +12,23 @@ struct pr_net;
 
 enum pr_nn_dtype { PR_NN_F32, PR_NN_BF16 };
 
+/* How recurrent layers are computed. */
+enum pr_nn_rnn {
+    PR_NN_RNN_AUTO,     /* as is faster */
+    PR_NN_RNN_UNROLLED, /* row by row, by loops of ours and matrix products */
+    PR_NN_RNN_ONEDNN,   /* by its recurrent primitives */
+};
+
+/* Sums gradients over several nets that learn together, each with a batch of
+ * its own. */
+struct pr_net_reduce {
+    unsigned ranks;
+    void *ctx;
+    /* Replaces values by their mean over all ranks, between the backward pass
+     * and the updates of a turn. The same bits everywhere. */
+    int (*mean)(void *ctx, float *values, size_t count, struct pr_err *err);
+};
+
 struct pr_net_opts {
     uint64_t batch;
     bool training;    /* else inference: batch norm is folded away */
@@ -21,9 +38,13 @@ struct pr_net_opts {
     bool keep_gradients; /* so that they can be asked for */
     bool profile;        /* measure each layer */
     bool plan_only;      /* no memory, no steps: to know what it needs */
-    uint64_t seed;       /* of weights and dropout */
+    bool all_losses;     /* inference: not only of what the output needs */
+    enum pr_nn_rnn rnn;
+    uint64_t seed;         /* of weights and dropout */
+    uint64_t dropout_seed; /* of what dropout keeps; 0: the other one */
     struct pr_optimizer_opts optimizer;
     uint64_t memory_limit; /* bytes it may take; 0: what the machine has left */
+    const struct pr_net_reduce *reduce; /* NULL: it learns alone */
 };
 
 /* PR_E_UNAVAIL: no oneDNN here, or no bfloat16 in this processor. PR_E_NOMEM
@@ -37,16 +58,19 @@ void pr_net_free(struct pr_net *net); /* NULL is fine */
  * remedy in err. version: of the library, "" without one. */
 bool pr_net_is_there(char version[static 32], struct pr_err *err);
 
-/* The batch: [batch, C, H, W] or [batch, F] in plain order, and classes. To be
- * filled before each step; what is in them stays. */
-float *pr_net_input(struct pr_net *net);
-int32_t *pr_net_labels(struct pr_net *net);
+/* Input i of the model for the whole batch, in plain order: floats, or int32_t
+ * where the input is of ids. To be filled before each step; what is in it
+ * stays. */
+void *pr_net_input(struct pr_net *net, unsigned i);
 
-/* Forward, loss, backward, update. PR_E_JOB when the loss is no number: what
- * is learned is as before then, running means and variances are not. */
+/* Forward, losses, backward, update; turn after turn. PR_E_JOB when a loss is
+ * no number: what learns in that turn is as before then, running means and
+ * variances are not. */
 struct pr_net_score {
-    double loss;    /* mean over the batch */
-    unsigned right; /* samples whose class was found */
+    double loss;              /* sum of all */
+    double losses[PR_LOSSES]; /* each with its factor */
+    uint64_t rows, right; /* that the first cross_entropy scored, and those of
+                             them whose class was found */
 };
 int pr_net_train(struct pr_net *net, struct pr_net_score *ret,
                  struct pr_err *err) PR_MUST_CHECK;
@@ -56,7 +80,7 @@ int pr_net_train(struct pr_net *net, struct pr_net_score *ret,
 int pr_net_infer(struct pr_net *net, struct pr_net_score *ret,
                  struct pr_err *err) PR_MUST_CHECK;
 
-/* The last forward's outputs: [batch, classes]. */
+/* The last forward's outputs, in plain order. */
 const float *pr_net_output(const struct pr_net *net);
 
 /* Changes from the next step on. */

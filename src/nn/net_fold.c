@@ -32,7 +32,6 @@ static int fold_one(struct pr_net *net, const struct pr_node *n,
     const float *bias = n->params[1] < 0
                             ? NULL
                             : pr_nt_data(net, net->params[n->params[1]].value);
-    const float *from = pr_nt_data(net, w->value);
     size_t out = (size_t)n->layer->out;
     size_t row = pr_lay_bytes(w->plain) / sizeof(float) / out;
     float *plain = pr_alloc(out * row * sizeof *plain);
@@ -41,16 +40,18 @@ static int fold_one(struct pr_net *net, const struct pr_node *n,
 
     if (!plain)
         return pr_fail_nomem(err);
+    rc = pr_param_copy(net, w, w->value, plain, true, err);
     for (size_t c = 0; c < out; c++) {
         float f = factor_of(net, norm, c);
 
         for (size_t i = 0; i < row; i++)
-            plain[c * row + i] = from[c * row + i] * f;
+            plain[c * row + i] *= f;
         pr_nt_data(net, n->exec_bias)[c] =
             beta[c] + ((bias ? bias[c] : 0.0f) - mean[c]) * f;
     }
     to.lay = pr_nt_lay(net, n->exec_weights);
-    rc = pr_param_copy(net, &to, n->exec_weights, plain, false, err);
+    if (!rc)
+        rc = pr_param_copy(net, &to, n->exec_weights, plain, false, err);
     pr_free(plain);
     return rc;
 }
@@ -62,7 +63,7 @@ int pr_net_fold(struct pr_net *net, struct pr_err *err)
     if (!net->is_stale)
         return PR_OK;
     for (unsigned i = 0; i < net->model->layer_count && !rc; i++)
-        if (net->nodes[i].fold >= 0)
+        if (net->nodes[i].fold >= 0 && net->nodes[i].exec_weights >= 0)
             rc = fold_one(net, &net->nodes[i], err);
     net->is_stale = rc != PR_OK;
     return rc;

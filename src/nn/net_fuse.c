@@ -36,6 +36,7 @@ static bool can_relu(const struct pr_net *net, unsigned leader)
 {
     switch (op_of(net, leader)) {
     case PR_LAYER_CONV:
+    case PR_LAYER_TRANSPOSED_CONV:
     case PR_LAYER_LINEAR:
     case PR_LAYER_BATCH_NORM:
     case PR_LAYER_ADD:
@@ -70,9 +71,24 @@ static void fuse_norm(struct pr_net *net, unsigned layer)
     follow(net, layer, input);
 }
 
-/* A batch norm adds what was computed before it. A convolution, at inference,
- * adds to what lies where its output goes: nobody may read that afterwards,
- * nor the convolution itself. */
+/* Whether a loss reads what a leader gives. */
+static bool is_scored(const struct pr_net *net, unsigned leader)
+{
+    for (unsigned i = 0; i < net->model->loss_count; i++) {
+        const struct pr_loss *l = &net->model->losses[i];
+
+        for (unsigned k = 0; k < 2; k++)
+            if ((k < l->of_count && net->nodes[l->of[k]].leader == leader) ||
+                (k < l->target_count &&
+                 net->nodes[l->targets[k]].leader == leader))
+                return true;
+    }
+    return false;
+}
+
+/* A batch norm adds what was computed before it, not in a later turn. A
+ * convolution, at inference, adds to what lies where its output goes: nobody
+ * may read that afterwards, nor the convolution itself. */
 static bool can_add(const struct pr_net *net, unsigned input, unsigned other,
                     unsigned add)
 {
@@ -80,7 +96,8 @@ static bool can_add(const struct pr_net *net, unsigned input, unsigned other,
     const struct pr_node *n = &net->nodes[leader];
 
     if (!is_alone(net, input) || n->relu || n->add >= 0 || leader <= other ||
-        net->model->layers[input].op != PR_LAYER_BATCH_NORM)
+        net->model->layers[input].op != PR_LAYER_BATCH_NORM ||
+        net->model->layers[leader].turn < net->model->layers[other].turn)
         return false;
     if (op_of(net, leader) == PR_LAYER_BATCH_NORM)
         return true;
@@ -90,7 +107,8 @@ static bool can_add(const struct pr_net *net, unsigned input, unsigned other,
         for (unsigned k = 0; k < net->model->layers[i].input_count; k++)
             if (i != add && input_of(net, i, k) == other)
                 return false;
-    return net->nodes[net->model->output].leader != other;
+    return net->nodes[net->model->output].leader != other &&
+           !is_scored(net, other);
 }
 
 static void fuse_add(struct pr_net *net, unsigned layer)
@@ -117,7 +135,7 @@ static bool ends_in_linear(const struct pr_net *net, unsigned layer)
 {
     const struct pr_model *m = net->model;
 
-    if (layer == m->output)
+    if (layer == m->output || is_scored(net, layer))
         return false;
     for (unsigned i = layer + 1; i < m->layer_count; i++)
         for (unsigned k = 0; k < m->layers[i].input_count; k++) {
@@ -141,8 +159,14 @@ static bool does_nothing(const struct pr_net *net, unsigned layer)
         return !net->opts.training || net->opts.no_dropout || l->rate == 0;
     if (l->op != PR_LAYER_FLATTEN)
         return false;
-    return net->model->layers[l->inputs[0]].shape.dims == 1 ||
-           ends_in_linear(net, layer);
+    switch (net->model->layers[l->inputs[0]].shape.dims) {
+    case 1:
+        return true;
+    case 2: /* linear layers go by rows there */
+        return false;
+    default:
+        return ends_in_linear(net, layer);
+    }
 }
 
 static void count_users(struct pr_net *net)
@@ -153,6 +177,14 @@ static void count_users(struct pr_net *net)
         for (unsigned k = 0; k < m->layers[i].input_count; k++)
             net->nodes[m->layers[i].inputs[k]].users++;
     net->nodes[m->output].users++;
+    for (unsigned i = 0; i < m->loss_count; i++) {
+        const struct pr_loss *l = &m->losses[i];
+
+        for (unsigned k = 0; k < l->of_count; k++)
+            net->nodes[l->of[k]].users++;
+        for (unsigned k = 0; k < l->target_count; k++)
+            net->nodes[l->targets[k]].users++;
+    }
 }
 
 void pr_net_fuse(struct pr_net *net)
@@ -176,8 +208,5 @@ void pr_net_fuse(struct pr_net *net)
             fuse_norm(net, i);
         else if (l->op == PR_LAYER_ADD)
             fuse_add(net, i);
-        net->nodes[i].needs = l->params > 0;
-        for (unsigned k = 0; k < l->input_count; k++)
-            net->nodes[i].needs |= net->nodes[l->inputs[k]].needs;
     }
 }

@@ -21,6 +21,8 @@ struct pr_nt {
     bool is_used;         /* by some step */
     unsigned first, last; /* steps that use it */
     unsigned owners;      /* of a gradient: values it is a term of */
+    unsigned flat;        /* gradients of a turn that lie side by side: the
+                             turn, from 1; 0: anywhere */
     size_t at;            /* in the arena */
 };
 
@@ -40,7 +42,7 @@ struct pr_step {
     struct pr_grid view;       /* of a loop, as all that follows */
     size_t elements;
     unsigned terms;
-    unsigned param;
+    unsigned param; /* or loss */
     bool relu;
     uint64_t ns;
 };
@@ -53,6 +55,21 @@ struct pr_param {
     const struct pr_lay *lay;           /* as it lies */
     int value, gradient, first, second; /* first, second: optimiser's */
     size_t elements;                    /* of them, as they lie */
+    unsigned uses;  /* layers whose gradient of it is still to come */
+    bool is_sparse; /* the layer updates it itself, by rows */
+};
+
+enum { PR_NODE_EXTRA = 6 };
+
+/* A turn of the program: forward and losses, then backward and updates. */
+struct pr_turn {
+    unsigned first, backward, end; /* steps */
+    size_t flat, flat_bytes;       /* its gradients in memory */
+};
+
+/* Tensors of a loss, those that it has not are PR_NO_TENSOR. */
+struct pr_net_loss {
+    int x[2], dx[2], targets[2], weights, lengths, work;
 };
 
 /* A layer while it is compiled and afterwards. */
@@ -61,7 +78,10 @@ struct pr_node {
     unsigned leader;  /* the layer whose output this one's is */
     unsigned follows; /* the input that leads there; of others than leaders */
     unsigned users;   /* layers that take its output */
-    bool needs;       /* a gradient, as something before it learns */
+    bool needs;       /* a gradient, as something before it learns, in the
+                         turn that is compiled */
+    bool reached;     /* leads to a loss of that turn */
+    bool is_computed; /* inference leaves out what the output does not need */
     bool relu;        /* done along with it */
     int add;          /* batch norm, or a convolution that it was folded
                          into: layer that is added, or -1 */
@@ -71,7 +91,11 @@ struct pr_node {
     int work;         /* workspace */
     int params[PR_LAYER_TENSORS]; /* in net->params, or -1 */
     int exec_weights, exec_bias;  /* as the primitive takes them */
-    int mean, inv_std;            /* batch norm, of the batch */
+    int mean, inv_std;            /* norms, of the batch */
+    int extra[PR_NODE_EXTRA];     /* what else an operation keeps */
+    int grads[PR_LAYER_TENSORS];  /* of its parameters, in this turn, or -1 */
+    unsigned backs; /* gradients computed from it, in all turns: of weights and
+                       of its input */
     struct pr_prim *forward;
     int terms[PR_TERMS]; /* of the gradient of out */
     unsigned term_count;
@@ -84,6 +108,7 @@ struct pr_net {
     struct pr_dnn *dnn;
     struct pr_par *par;
     unsigned layer; /* being compiled, for messages and profiles */
+    unsigned turn;  /* … */
     enum pr_stage stage;
 
     struct pr_node *nodes;
@@ -93,8 +118,11 @@ struct pr_net {
     size_t step_count, step_cap;
     struct pr_param *params;
     size_t param_count, param_cap;
-    unsigned forward_steps;
-    int input, labels, output, output_gradient, scratch;
+    struct pr_turn *turns;
+    unsigned forward_steps; /* of a net for inference: all */
+    int output, scratch;
+    struct pr_net_loss *losses; /* as many as the model has */
+    struct pr_net_score score;  /* of the call that runs */
 
     char *memory; /* one mapping for all tensors */
     size_t bytes, kept_bytes;
@@ -155,21 +183,37 @@ unsigned pr_grad_take(struct pr_net *net, unsigned leader,
 int pr_grad_whole(struct pr_net *net, unsigned leader, int *ret, bool *ret_own,
                   struct pr_err *err) PR_MUST_CHECK;
 
-/* ---- parameters (net_param.c) */
+/* ---- parameters (net_param.c, net_update.c) */
 
-/* Parameter i of pr_layer_tensors. lay: how a primitive sees it, which may be
- * with more dimensions than the definition; it lies like that, or in plain
- * order. NULL: as the definition says. */
+/* Parameter i of pr_layer_tensors, made by the layer that owns it, found again
+ * by those that are like it. lay: how a primitive sees it, which may be with
+ * more dimensions than the definition; it lies like that, or in plain order.
+ * NULL: as the definition says. What a primitive takes may so be in another
+ * layout: pr_nt_in. */
 int pr_param_new(struct pr_net *net, unsigned layer, unsigned i,
                  const struct pr_lay *lay, bool plain,
                  struct pr_err *err) PR_MUST_CHECK;
-/* Steps that update the layer's parameters. */
-int pr_param_update(struct pr_net *net, unsigned layer,
-                    struct pr_err *err) PR_MUST_CHECK;
-/* Where a gradient goes. */
-int pr_param_gradient(struct pr_net *net, unsigned param,
+/* The tensor of it. */
+static inline int pr_param_value(const struct pr_net *net, unsigned layer,
+                                 unsigned i)
+{
+    return net->params[net->nodes[layer].params[i]].value;
+}
+/* Whether the layer's parameters are updated in the turn that is compiled. */
+bool pr_param_learns(const struct pr_net *net, unsigned layer);
+/* Whether it is in any: not what is frozen, nor statistics. */
+bool pr_param_is_learned(const struct pr_net *net, const struct pr_param *p);
+/* Where a layer's gradient of its parameter i goes: all of it is to be
+ * written. lay: NULL, or the layout that a primitive writes. */
+int pr_param_gradient(struct pr_net *net, unsigned layer, unsigned i,
                       const struct pr_lay *lay, int *ret,
                       struct pr_err *err) PR_MUST_CHECK;
+/* At the end of a layer's backward: its gradients are there. Updates what no
+ * other layer adds to. */
+int pr_param_update(struct pr_net *net, unsigned layer,
+                    struct pr_err *err) PR_MUST_CHECK;
+/* At the end of a turn: what had to wait for all gradients. */
+int pr_net_updates(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 /* Random weights from the seed. */
 int pr_param_init(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 /* Values of a parameter as they lie, from or to plain order. */
@@ -178,24 +222,93 @@ int pr_param_copy(struct pr_net *net, const struct pr_param *p, int tensor,
 /* Weights with batch norm in them, where they are older than the weights. */
 int pr_net_fold(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 
-/* ---- operations: one file a kind; what a layer does */
+/* ---- what operations have in common (op.c) */
+
+typedef int pr_step_fn(struct pr_net *net, struct pr_step *s,
+                       struct pr_err *err);
+
+/* The layer's output in plain order: [batch * rows, features] where a sample is
+ * [rows, features]. NULL: out of memory. */
+const struct pr_lay *pr_op_plain(struct pr_net *net, unsigned layer);
+/* Input i in plain order; of ids: int32_t, as they lie. */
+int pr_op_in(struct pr_net *net, unsigned layer, unsigned i, int *ret,
+             struct pr_err *err) PR_MUST_CHECK;
+/* Makes the output, in plain order. */
+int pr_op_out(struct pr_net *net, unsigned layer,
+              struct pr_err *err) PR_MUST_CHECK;
+/* Room for so many floats: between steps; or from call to call, 0 at first. */
+int pr_op_room(struct pr_net *net, size_t floats, int *ret,
+               struct pr_err *err) PR_MUST_CHECK;
+int pr_op_keep(struct pr_net *net, size_t floats, int *ret,
+               struct pr_err *err) PR_MUST_CHECK;
+/* A step of the layer that is being compiled, on these tensors (those below 0
+ * are left out, and may only come last). */
+int pr_op_step(struct pr_net *net, pr_step_fn *run, const int *tensors,
+               unsigned count, struct pr_err *err) PR_MUST_CHECK;
+#define PR_OP_STEP(net, run, err, ...)               \
+    pr_op_step(net, run, (const int[]){__VA_ARGS__}, \
+               sizeof((const int[]){__VA_ARGS__}) / sizeof(int), err)
+/* Backward: the gradient of the layer's output in plain order, in one piece.
+ * *ret_own: nobody else reads it, it may be overwritten. */
+int pr_op_gradient(struct pr_net *net, unsigned layer, int *ret, bool *ret_own,
+                   struct pr_err *err) PR_MUST_CHECK;
+/* Whether input i wants a gradient. */
+bool pr_op_wants(struct pr_net *net, unsigned layer, unsigned i);
+/* The tensor, in plain order like that input, is a term of its gradient. */
+int pr_op_give(struct pr_net *net, unsigned layer, unsigned i, int tensor,
+               struct pr_err *err) PR_MUST_CHECK;
+
+/* While a step runs. */
+static inline float *pr_op_data(const struct pr_net *net,
+                                const struct pr_step *s, unsigned i)
+{
+    return pr_nt_data(net, s->tensors[i]);
+}
+static inline const struct pr_layer *pr_op_layer(const struct pr_net *net,
+                                                 const struct pr_step *s)
+{
+    return &net->model->layers[s->layer];
+}
+static inline const struct pr_layer *
+pr_op_input(const struct pr_net *net, const struct pr_layer *l, unsigned i)
+{
+    return &net->model->layers[l->inputs[i]];
+}
+/* Numbers in a sample of the layer's output. */
+size_t pr_op_sample(const struct pr_layer *l);
+
+/* ---- operations: one file a kind; what a layer does. A backward pass is
+ * compiled once for each turn that needs it. */
 
 struct pr_op {
     int (*forward)(struct pr_net *net, unsigned layer, struct pr_err *err);
     int (*backward)(struct pr_net *net, unsigned layer, struct pr_err *err);
 };
-extern const struct pr_op pr_op_product; /* conv, linear */
+extern const struct pr_op pr_op_product; /* conv, transposed_conv, linear */
 extern const struct pr_op pr_op_norm;
 extern const struct pr_op pr_op_pool;
 extern const struct pr_op pr_op_lrn;
-extern const struct pr_op pr_op_mean; /* global_pool */
-extern const struct pr_op pr_op_curve;
+extern const struct pr_op pr_op_mean;  /* global_pool */
+extern const struct pr_op pr_op_curve; /* relu, leaky_relu, gelu … */
 extern const struct pr_op pr_op_softmax;
 extern const struct pr_op pr_op_dropout;
 extern const struct pr_op pr_op_scale;
-extern const struct pr_op pr_op_flatten;
+extern const struct pr_op pr_op_flatten; /* and reshape */
 extern const struct pr_op pr_op_concat;
 extern const struct pr_op pr_op_add;
+extern const struct pr_op pr_op_multiply;
+extern const struct pr_op pr_op_row_norm; /* layer_norm, instance_norm */
+extern const struct pr_op pr_op_embedding;
+extern const struct pr_op pr_op_gather;
+extern const struct pr_op pr_op_attention;
+extern const struct pr_op pr_op_additive;
+extern const struct pr_op pr_op_rnn;  /* lstm, gru */
+extern const struct pr_op pr_op_move; /* transpose, slice, pixel_shuffle,
+                                         upsample, reflect_pad */
+extern const struct pr_op pr_op_gram;
+
+/* The losses of the turn (net_loss.c). */
+int pr_net_losses(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 
 /* Which layers are done along with others (net_fuse.c). */
 void pr_net_fuse(struct pr_net *net);

@@ -1,4 +1,4 @@
-/* Parameters: weights and what is kept with them, and how they change. */
+/* Parameters: weights and what is kept with them. */
 #include "base/mem.h"
 #include "base/noise.h"
 #include "base/rng.h"
@@ -31,6 +31,11 @@ static int new_room(struct pr_net *net, const struct pr_param *p, bool keep,
                 : pr_nt_new(net, NULL, bytes, err);
 }
 
+bool pr_param_is_learned(const struct pr_net *net, const struct pr_param *p)
+{
+    return p->is.is_learned && net->model->layers[p->layer].learns != PR_FROZEN;
+}
+
 static bool optimiser_rooms(struct pr_net *net, struct pr_param *p,
                             struct pr_err *err)
 {
@@ -44,122 +49,69 @@ static bool optimiser_rooms(struct pr_net *net, struct pr_param *p,
     return (!momentum || p->first >= 0) && (!adam || p->second >= 0);
 }
 
+/* Where tensor i of a layer is among those of pr_layer_tensors: norms may have
+ * no weight. */
+static unsigned index_of(const struct pr_layer *l, unsigned i)
+{
+    bool is_norm = l->op == PR_LAYER_BATCH_NORM ||
+                   l->op == PR_LAYER_LAYER_NORM ||
+                   l->op == PR_LAYER_INSTANCE_NORM;
+
+    return is_norm && !l->has_scale ? i - 1 : i;
+}
+
+static int fill_param(struct pr_net *net, struct pr_param *p,
+                      const struct pr_lay *lay, bool plain, struct pr_err *err)
+{
+    p->plain = plain_lay(net, &p->is, lay);
+    p->lay = lay && !plain ? lay : p->plain;
+    if (!p->plain)
+        return pr_fail_nomem(err);
+    p->elements = pr_lay_bytes(p->lay) / sizeof(float);
+    if (p->is.dims == 1)
+        p->elements =
+            (p->elements + CHANNEL_GRAIN - 1) / CHANNEL_GRAIN * CHANNEL_GRAIN;
+    p->value = new_room(net, p, true, err);
+    if (p->value < 0)
+        return PR_E_NOMEM;
+    net->tensors[p->value].lay = p->lay;
+    if (net->opts.training && pr_param_is_learned(net, p) &&
+        !optimiser_rooms(net, p, err))
+        return PR_E_NOMEM;
+    return PR_OK;
+}
+
 int pr_param_new(struct pr_net *net, unsigned layer, unsigned i,
                  const struct pr_lay *lay, bool plain, struct pr_err *err)
 {
-    struct pr_param *all =
-        pr_arena_grow(net->arena, net->params, net->param_count,
-                      &net->param_cap, sizeof *all);
-    const struct pr_layer *l = &net->model->layers[layer];
+    unsigned owner = net->model->layers[layer].like;
+    const struct pr_layer *l = &net->model->layers[owner];
     struct pr_layer_tensor ts[PR_LAYER_TENSORS];
-    struct pr_param p = {.layer = layer,
+    struct pr_param p = {.layer = owner,
                          .gradient = PR_NO_TENSOR,
                          .first = PR_NO_TENSOR,
                          .second = PR_NO_TENSOR};
+    struct pr_param *all;
+    int rc;
 
+    if (net->nodes[owner].params[i] >= 0) {
+        net->nodes[layer].params[i] = net->nodes[owner].params[i];
+        return PR_OK;
+    }
+    pr_layer_tensors(net->model, l, ts);
+    p.is = ts[index_of(l, i)];
+    rc = fill_param(net, &p, lay, plain, err);
+    if (rc)
+        return rc;
+    all = pr_arena_grow(net->arena, net->params, net->param_count,
+                        &net->param_cap, sizeof *all);
     if (!all)
         return pr_fail_nomem(err);
     net->params = all;
-    pr_layer_tensors(net->model, l, ts);
-    p.is = ts[l->op == PR_LAYER_BATCH_NORM && !l->has_scale ? i - 1 : i];
-    p.plain = plain_lay(net, &p.is, lay);
-    p.lay = lay && !plain ? lay : p.plain;
-    if (!p.plain)
-        return pr_fail_nomem(err);
-    p.elements = pr_lay_bytes(p.lay) / sizeof(float);
-    if (p.is.dims == 1)
-        p.elements =
-            (p.elements + CHANNEL_GRAIN - 1) / CHANNEL_GRAIN * CHANNEL_GRAIN;
-    p.value = new_room(net, &p, true, err);
-    if (p.value < 0)
-        return PR_E_NOMEM;
-    net->tensors[p.value].lay = p.lay;
-    if (net->opts.training && p.is.is_learned && !optimiser_rooms(net, &p, err))
-        return PR_E_NOMEM;
-    net->nodes[layer].params[i] = (int)net->param_count;
+    net->nodes[layer].params[i] = net->nodes[owner].params[i] =
+        (int)net->param_count;
     all[net->param_count++] = p;
     return PR_OK;
-}
-
-int pr_param_gradient(struct pr_net *net, unsigned param,
-                      const struct pr_lay *lay, int *ret, struct pr_err *err)
-{
-    struct pr_param *p = &net->params[param];
-    int t;
-
-    if (lay && !pr_lay_same(lay, p->lay)) {
-        /* In a layout of its own first; pr_param_update brings it over. */
-        t = pr_nt_new(net, lay, 0, err);
-    } else {
-        t = new_room(net, p, net->opts.keep_gradients, err);
-        if (t >= 0)
-            net->tensors[t].lay = p->lay;
-    }
-    p->gradient = *ret = t;
-    return t < 0 ? PR_E_NOMEM : PR_OK;
-}
-
-static int run_update(struct pr_net *net, struct pr_step *s, struct pr_err *err)
-{
-    const struct pr_optimizer_opts *o = &net->opts.optimizer;
-    const struct pr_param *p = &net->params[s->param];
-    float *w = pr_nt_data(net, p->value);
-    const float *g = pr_nt_data(net, p->gradient);
-
-    (void)err;
-    if (o->kind == PR_ADAM) {
-        struct pr_adam a = {.rate = o->learning_rate,
-                            .beta1 = o->beta1,
-                            .beta2 = o->beta2,
-                            .epsilon = o->epsilon,
-                            .decay = o->weight_decay,
-                            .step = net->step_number + 1};
-
-        pr_k_adam(net->par, p->elements, &a, w, g, pr_nt_data(net, p->first),
-                  pr_nt_data(net, p->second));
-    } else {
-        pr_k_sgd(net->par, p->elements, (float)o->learning_rate,
-                 (float)o->momentum, (float)o->weight_decay,
-                 net->step_number == 0, w, g, pr_nt_data(net, p->first));
-    }
-    return PR_OK;
-}
-
-/* Gradients that are to be shown stay where they are after the step. */
-static int bring_over(struct pr_net *net, struct pr_param *p,
-                      struct pr_err *err)
-{
-    int rc = pr_nt_in(net, p->gradient, p->lay, &p->gradient, err);
-
-    if (!rc && net->opts.keep_gradients)
-        net->tensors[p->gradient].is_kept = true;
-    return rc;
-}
-
-int pr_param_update(struct pr_net *net, unsigned layer, struct pr_err *err)
-{
-    int rc = PR_OK;
-
-    net->stage = PR_STAGE_UPDATE;
-    for (unsigned i = 0; i < PR_LAYER_TENSORS && !rc; i++) {
-        int index = net->nodes[layer].params[i];
-        struct pr_param *p = index < 0 ? NULL : &net->params[index];
-        struct pr_step *s;
-
-        if (!p || !p->is.is_learned)
-            continue;
-        if (p->is.dims > 1)
-            rc = bring_over(net, p, err);
-        if (rc)
-            break;
-        s = pr_step_new(net, run_update);
-        if (!s)
-            return pr_fail_nomem(err);
-        s->param = (unsigned)index;
-        pr_step_use(net, s, 0, p->gradient);
-    }
-    net->stage = PR_STAGE_BACKWARD;
-    return rc;
 }
 
 /* ---- values */
@@ -215,13 +167,9 @@ static uint64_t elements_of(const struct pr_layer_tensor *t)
     return n;
 }
 
-/* He's initial weights, uniform between -b and b with b = sqrt(6 / inputs):
- * the deviation of his normal ones, at a tenth of the time. The same whatever
- * the layout. */
-static void fill_weights(const struct pr_param *p, uint64_t key, float *out)
+/* Uniform between -bound and bound; the same whatever the layout. */
+static void fill_uniform(uint64_t n, double bound, uint64_t key, float *out)
 {
-    uint64_t n = elements_of(&p->is);
-    double bound = sqrt(6.0 * (double)p->is.at[0] / (double)n);
     float unit = (float)(bound / 2147483648.0);
     int32_t word;
 
@@ -232,15 +180,24 @@ static void fill_weights(const struct pr_param *p, uint64_t key, float *out)
     }
 }
 
-static void fill(const struct pr_param *p, uint64_t key, float *out)
+/* He's initial weights, uniform with the deviation of his normal ones, at a
+ * tenth of the time: b = sqrt(6 / inputs). Recurrent layers have 1 / sqrt(out),
+ * as in PyTorch. */
+static void fill(const struct pr_layer *l, const struct pr_layer_tensor *t,
+                 uint64_t key, float *out)
 {
+    uint64_t n = elements_of(t);
     bool one =
-        strcmp(p->is.suffix, "var") == 0 || strcmp(p->is.suffix, "weight") == 0;
+        strcmp(t->suffix, "var") == 0 || strcmp(t->suffix, "weight") == 0;
 
-    if (p->is.dims > 1)
-        fill_weights(p, key, out);
+    if (l->op == PR_LAYER_LSTM || l->op == PR_LAYER_GRU)
+        fill_uniform(n, 1 / sqrt((double)l->out), key, out);
+    else if (l->op == PR_LAYER_ADDITIVE_ATTENTION)
+        fill_uniform(n, 1 / sqrt((double)n), key, out);
+    else if (t->dims > 1)
+        fill_uniform(n, sqrt(6.0 * (double)t->at[0] / (double)n), key, out);
     else
-        for (uint64_t i = 0; i < elements_of(&p->is); i++)
+        for (uint64_t i = 0; i < n; i++)
             out[i] = one;
 }
 
@@ -260,7 +217,8 @@ int pr_param_init(struct pr_net *net, struct pr_err *err)
     for (size_t i = 0; i < net->param_count && !rc; i++) {
         struct pr_param *p = &net->params[i];
 
-        fill(p, pr_mix64(net->opts.seed) + i, plain);
+        fill(&net->model->layers[p->layer], &p->is,
+             pr_mix64(net->opts.seed) + i, plain);
         rc = pr_param_copy(net, p, p->value, plain, false, err);
     }
     pr_free(plain);

@@ -24,16 +24,29 @@ static int run_steps(struct pr_net *net, size_t from, size_t to,
     return rc;
 }
 
-static int check_labels(struct pr_net *net, struct pr_err *err)
+/* Whole numbers that come from outside are where they may be. */
+static int check_ids(struct pr_net *net, unsigned input, struct pr_err *err)
 {
-    const int32_t *labels = pr_net_labels(net);
+    const struct pr_layer *l = &net->model->layers[input];
+    const int32_t *ids = pr_net_input(net, input);
+    size_t each = pr_op_sample(l);
 
-    for (uint64_t i = 0; i < net->opts.batch; i++)
-        if (labels[i] < 0 || labels[i] >= net->model->classes)
+    for (size_t i = 0; i < net->opts.batch * each; i++)
+        if (ids[i] < 0 || ids[i] >= l->ids)
             return pr_fail(err, PR_E_FORMAT, net->model->name,
-                           "label %d of sample %d is none of %d classes",
-                           labels[i], (int)i, (int)net->model->classes);
+                           "'%s' of sample %zu is %d, not one of %lld", l->name,
+                           i / each, ids[i], (long long)l->ids);
     return PR_OK;
+}
+
+static int check_inputs(struct pr_net *net, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (unsigned i = 0; i < net->model->input_count && !rc; i++)
+        if (net->model->layers[i].ids)
+            rc = check_ids(net, i, err);
+    return rc;
 }
 
 /* A plan alone, or one without backward, has nothing to run. */
@@ -46,41 +59,71 @@ static int check_call(const struct pr_net *net, bool can, struct pr_err *err)
                    net->memory ? "it is one for inference" : "it is a plan");
 }
 
-static void score(struct pr_net *net, bool gradient, struct pr_net_score *ret)
+/* ---- one call */
+
+static int no_number(struct pr_net *net, unsigned loss, struct pr_err *err)
 {
-    ret->loss = pr_k_loss(
-        net->par, net->opts.batch, (size_t)net->model->classes,
-        pr_net_output(net), pr_net_labels(net),
-        gradient ? pr_nt_data(net, net->output_gradient) : NULL, &ret->right);
+    double v = net->score.losses[loss];
+    bool alone = net->model->loss_count == 1;
+
+    pr_fail(err, PR_E_JOB, net->model->name, "the loss%s%s of step %llu is %s",
+            alone ? "" : " ", alone ? "" : net->model->losses[loss].name,
+            (unsigned long long)net->step_number + 1,
+            isnan(v) ? "not a number (NaN)" : "infinite");
+    return pr_hint(err, "try a smaller nn.learning_rate than %g",
+                   net->opts.optimizer.learning_rate);
+}
+
+static int check_losses(struct pr_net *net, unsigned turn, struct pr_err *err)
+{
+    for (unsigned i = 0; i < net->model->loss_count; i++)
+        if (net->model->losses[i].turn == turn &&
+            !isfinite(net->score.losses[i]))
+            return no_number(net, i, err);
+    return PR_OK;
+}
+
+static void take_score(const struct pr_net *net, struct pr_net_score *ret)
+{
+    *ret = net->score;
+    ret->loss = 0;
+    for (unsigned i = 0; i < net->model->loss_count; i++)
+        ret->loss += ret->losses[i];
 }
 
 int pr_net_train(struct pr_net *net, struct pr_net_score *ret,
                  struct pr_err *err)
 {
-    struct pr_net_score sc = {0};
     int rc = check_call(net, net->opts.training, err);
 
     if (!rc)
-        rc = check_labels(net, err);
-    if (!rc)
-        rc = run_steps(net, 0, net->forward_steps, err);
-    if (!rc)
-        score(net, true, &sc);
-    if (!rc && !isfinite(sc.loss)) {
-        pr_fail(err, PR_E_JOB, net->model->name, "the loss of step %llu is %s",
-                (unsigned long long)net->step_number + 1,
-                isnan(sc.loss) ? "not a number (NaN)" : "infinite");
-        return pr_hint(err, "try a smaller nn.learning_rate than %g",
-                       net->opts.optimizer.learning_rate);
+        rc = check_inputs(net, err);
+    net->score = (struct pr_net_score){.rows = 0};
+    for (unsigned t = 0; t < net->model->turn_count && !rc; t++) {
+        rc = run_steps(net, net->turns[t].first, net->turns[t].backward, err);
+        if (!rc)
+            rc = check_losses(net, t, err);
+        if (!rc)
+            rc = run_steps(net, net->turns[t].backward, net->turns[t].end, err);
     }
-    if (!rc)
-        rc = run_steps(net, net->forward_steps, net->step_count, err);
     if (rc)
         return rc;
     net->step_number++;
     net->calls++;
-    *ret = sc;
+    take_score(net, ret);
     return PR_OK;
+}
+
+static int run_forward(struct pr_net *net, bool scored, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    if (!net->opts.training)
+        return run_steps(net, 0, scored ? net->step_count : net->forward_steps,
+                         err);
+    for (unsigned t = 0; t < net->model->turn_count && !rc; t++)
+        rc = run_steps(net, net->turns[t].first, net->turns[t].backward, err);
+    return rc;
 }
 
 int pr_net_infer(struct pr_net *net, struct pr_net_score *ret,
@@ -88,14 +131,15 @@ int pr_net_infer(struct pr_net *net, struct pr_net_score *ret,
 {
     int rc = check_call(net, true, err);
 
-    if (!rc && ret)
-        rc = check_labels(net, err);
+    if (!rc)
+        rc = check_inputs(net, err);
     if (!rc)
         rc = pr_net_fold(net, err);
+    net->score = (struct pr_net_score){.rows = 0};
     if (!rc)
-        rc = run_steps(net, 0, net->forward_steps, err);
+        rc = run_forward(net, ret != NULL, err);
     if (!rc && ret)
-        score(net, false, ret);
+        take_score(net, ret);
     net->calls += !rc;
     return rc;
 }
@@ -111,18 +155,18 @@ static unsigned count_reorders(const struct pr_net *net)
     return n;
 }
 
-/* Backward costs the same again for each of the two gradients. */
+/* Backward costs the same again for each of the gradients. */
 static double step_flops(const struct pr_net *net, unsigned layer,
                          bool backward)
 {
     const struct pr_layer *l = &net->model->layers[layer];
-    double one = (double)l->flops * (double)net->opts.batch;
+    double one = net->nodes[layer].is_computed
+                     ? (double)l->flops * (double)net->opts.batch
+                     : 0;
 
     if (!backward)
         return one;
-    if (!net->opts.training)
-        return 0;
-    return one * (1 + (l->input_count && net->nodes[l->inputs[0]].needs));
+    return one * net->nodes[layer].backs;
 }
 
 void pr_net_facts(const struct pr_net *net, struct pr_net_facts *ret)
@@ -156,12 +200,14 @@ static double seconds_of(const struct pr_net *net, unsigned layer,
 
 bool pr_net_row(const struct pr_net *net, unsigned i, struct pr_net_row *ret)
 {
-    unsigned layer = 1;
+    unsigned layer = net->model->input_count;
     const struct pr_node *n;
 
-    for (; layer < net->model->layer_count; layer++)
-        if (net->nodes[layer].leader == layer && i-- == 0)
+    for (; layer < net->model->layer_count; layer++) {
+        n = &net->nodes[layer];
+        if (n->leader == layer && n->out >= 0 && i-- == 0)
             break;
+    }
     if (layer == net->model->layer_count)
         return false;
     n = &net->nodes[layer];

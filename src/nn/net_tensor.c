@@ -91,17 +91,29 @@ static void insert(struct pr_nt **placed, size_t count, struct pr_nt *t)
     placed[i] = t;
 }
 
-static size_t place_kept(struct pr_net *net)
+/* Kept ones of a turn's gradients, or with 0 all others. */
+static size_t place_flat(struct pr_net *net, unsigned flat, size_t at)
 {
-    size_t at = 0;
-
     for (size_t i = 0; i < net->tensor_count; i++) {
         struct pr_nt *t = &net->tensors[i];
 
-        if (!t->is_kept)
+        if (!t->is_kept || t->flat != flat)
             continue;
         t->at = at;
         at += t->bytes;
+    }
+    return at;
+}
+
+static size_t place_kept(struct pr_net *net)
+{
+    size_t at = place_flat(net, 0, 0);
+
+    for (unsigned t = 0; net->opts.training && t < net->model->turn_count;
+         t++) {
+        net->turns[t].flat = at;
+        at = place_flat(net, t + 1, at);
+        net->turns[t].flat_bytes = at - net->turns[t].flat;
     }
     return at;
 }

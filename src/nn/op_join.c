@@ -1,104 +1,5 @@
-/* Layers of several inputs: concat and add. */
+/* Layers that join inputs of the same shape: add and multiply. */
 #include "nn/net_impl.h"
-
-/* ---- concat: all in the layout of the first, where they differ */
-
-static int concat_forward(struct pr_net *net, unsigned layer,
-                          struct pr_err *err)
-{
-    struct pr_node *n = &net->nodes[layer];
-    const struct pr_lay *lays[PR_CONCAT_INPUTS];
-    unsigned count = n->layer->input_count;
-    int64_t at[PR_LAY_DIMS];
-    unsigned dims = pr_net_shape(net, layer, at);
-    const struct pr_lay *dst;
-    struct pr_step *s;
-    int rc;
-
-    if (count > PR_CONCAT_INPUTS)
-        return pr_fail(err, PR_E_UNAVAIL, n->layer->name,
-                       "concat of %u inputs; this engine joins at most %d",
-                       count, PR_CONCAT_INPUTS);
-    for (unsigned i = 0; i < count; i++)
-        lays[i] = pr_nt_lay(net, pr_net_in(net, layer, i));
-    dst = pr_lay_like(net->dnn, lays[0], dims, at);
-    if (!dst)
-        dst = pr_lay_new(net->dnn, PR_LAY_ANY, PR_LAY_F32, dims, at);
-    if (!dst)
-        return pr_fail_nomem(err);
-    rc = pr_prim_concat(net->dnn, lays, count, dst, &n->forward, err);
-    if (rc)
-        return rc;
-    n->out = pr_nt_new(net, pr_prim_lay(n->forward, PR_ARG_DST), 0, err);
-    s = n->out < 0 ? NULL : pr_step_prim(net, n->forward);
-    if (!s)
-        return pr_fail_nomem(err);
-    for (unsigned i = 0; i < count; i++)
-        pr_step_use(net, s, PR_ARG_MANY + (int)i, pr_net_in(net, layer, i));
-    pr_step_use(net, s, PR_ARG_DST, n->out);
-    return PR_OK;
-}
-
-/* A part may begin within a block of channels; then it is taken from a copy of
- * the gradient in plain order, which *gradient is from there on. */
-static int make_slice(struct pr_net *net, unsigned layer, int *gradient,
-                      int64_t first, const struct pr_lay *to,
-                      struct pr_prim **ret, struct pr_err *err)
-{
-    int64_t at[PR_LAY_DIMS];
-    unsigned dims = pr_net_shape(net, layer, at);
-    const struct pr_lay *plain;
-    int rc =
-        pr_prim_slice(net->dnn, pr_nt_lay(net, *gradient), first, to, ret, err);
-
-    if (rc != PR_E_UNAVAIL)
-        return rc;
-    plain = pr_lay_new(net->dnn, PR_LAY_PLAIN, PR_LAY_F32, dims, at);
-    if (!plain)
-        return pr_fail_nomem(err);
-    rc = pr_nt_in(net, *gradient, plain, gradient, err);
-    return rc ? rc : pr_prim_slice(net->dnn, plain, first, to, ret, err);
-}
-
-static int slice(struct pr_net *net, unsigned layer, unsigned input,
-                 int *gradient, int64_t first, struct pr_err *err)
-{
-    int dst =
-        pr_nt_new(net, pr_nt_lay(net, pr_net_leader(net, input)->out), 0, err);
-    struct pr_prim *prim;
-    struct pr_step *s;
-    int rc = dst < 0 ? PR_E_NOMEM
-                     : make_slice(net, layer, gradient, first,
-                                  pr_nt_lay(net, dst), &prim, err);
-
-    if (rc)
-        return rc;
-    s = pr_step_prim(net, prim);
-    if (!s)
-        return pr_fail_nomem(err);
-    pr_step_use(net, s, PR_ARG_SRC, *gradient);
-    pr_step_use(net, s, PR_ARG_DST, dst);
-    return pr_grad_add(net, input, dst, err);
-}
-
-static int concat_backward(struct pr_net *net, unsigned layer,
-                           struct pr_err *err)
-{
-    const struct pr_layer *l = &net->model->layers[layer];
-    int64_t first = 0;
-    int gradient;
-    bool own;
-    int rc = pr_grad_whole(net, layer, &gradient, &own, err);
-
-    for (unsigned i = 0; i < l->input_count && !rc; i++) {
-        if (pr_net_leader(net, l->inputs[i])->needs)
-            rc = slice(net, layer, l->inputs[i], &gradient, first, err);
-        first += net->model->layers[l->inputs[i]].shape.at[0];
-    }
-    return rc;
-}
-
-const struct pr_op pr_op_concat = {concat_forward, concat_backward};
 
 /* ---- add that no batch norm took along. Tensors: y, terms. */
 
@@ -176,3 +77,96 @@ static int add_backward(struct pr_net *net, unsigned layer, struct pr_err *err)
 }
 
 const struct pr_op pr_op_add = {add_forward, add_backward};
+
+/* ---- multiply. Tensors: y, factors. */
+
+static int run_multiply(struct pr_net *net, struct pr_step *s,
+                        struct pr_err *err)
+{
+    const float *factors[PR_TERMS];
+    unsigned count = s->count - 1;
+
+    (void)err;
+    for (unsigned i = 0; i < count; i++)
+        factors[i] = pr_op_data(net, s, 1 + i);
+    pr_k_multiply(net->par, s->elements, factors, count, pr_op_data(net, s, 0));
+    return PR_OK;
+}
+
+/* dst = the product of them all, some at a time. */
+static int multiply(struct pr_net *net, int dst, const int *factors,
+                    unsigned count, struct pr_err *err)
+{
+    unsigned at = 0;
+    int rc = PR_OK;
+
+    while (at < count && !rc) {
+        int tensors[1 + PR_TERMS] = {dst, dst};
+        unsigned n = at ? 2 : 1;
+
+        while (n < 1 + PR_TERMS && at < count)
+            tensors[n++] = factors[at++];
+        rc = pr_op_step(net, run_multiply, tensors, n, err);
+    }
+    return rc;
+}
+
+/* All inputs but one in the layout of the output; their number. */
+static int factors_of(struct pr_net *net, unsigned layer, unsigned but,
+                      int *factors, unsigned *count, struct pr_err *err)
+{
+    const struct pr_node *n = &net->nodes[layer];
+    int rc = PR_OK;
+
+    for (unsigned i = 0; i < n->layer->input_count && !rc; i++)
+        if (i != but)
+            rc = pr_nt_in(net, pr_net_in(net, layer, i), pr_nt_lay(net, n->out),
+                          &factors[(*count)++], err);
+    return rc;
+}
+
+static int multiply_forward(struct pr_net *net, unsigned layer,
+                            struct pr_err *err)
+{
+    struct pr_node *n = &net->nodes[layer];
+    int factors[PR_CONCAT_INPUTS];
+    unsigned count = 0;
+    int rc;
+
+    if (n->layer->input_count > PR_CONCAT_INPUTS)
+        return pr_fail(err, PR_E_UNAVAIL, n->layer->name,
+                       "multiply of %u inputs; this engine joins at most %d",
+                       n->layer->input_count, PR_CONCAT_INPUTS);
+    n->out = pr_nt_new(net, pr_nt_lay(net, pr_net_in(net, layer, 0)), 0, err);
+    if (n->out < 0)
+        return PR_E_NOMEM;
+    rc = factors_of(net, layer, n->layer->input_count, factors, &count, err);
+    return rc ? rc : multiply(net, n->out, factors, count, err);
+}
+
+static int multiply_backward(struct pr_net *net, unsigned layer,
+                             struct pr_err *err)
+{
+    const struct pr_node *n = &net->nodes[layer];
+    int factors[PR_CONCAT_INPUTS];
+    bool own;
+    int rc = pr_grad_whole(net, layer, &factors[0], &own, err);
+
+    for (unsigned i = 0; i < n->layer->input_count && !rc; i++) {
+        unsigned count = 1;
+        int dst;
+
+        if (!pr_op_wants(net, layer, i))
+            continue;
+        rc = factors_of(net, layer, i, factors, &count, err);
+        if (rc)
+            break;
+        dst = pr_nt_new(net, pr_nt_lay(net, n->out), 0, err);
+        rc = dst < 0 ? PR_E_NOMEM : multiply(net, dst, factors, count, err);
+        if (!rc)
+            rc = pr_op_give(net, layer, i, dst, err);
+    }
+    return rc;
+}
+
+const struct pr_op pr_op_multiply = {multiply_forward, multiply_backward};

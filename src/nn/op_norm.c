@@ -23,6 +23,11 @@ static void fill_norm(const struct pr_net *net, unsigned layer,
     };
 }
 
+static unsigned first_param(const struct pr_node *n)
+{
+    return n->layer->has_scale ? WEIGHT : BIAS;
+}
+
 /* Tensors: x, y, add. */
 static int run_forward(struct pr_net *net, struct pr_step *s,
                        struct pr_err *err)
@@ -42,10 +47,11 @@ static int run_forward(struct pr_net *net, struct pr_step *s,
 static int make_params(struct pr_net *net, unsigned layer, struct pr_err *err)
 {
     struct pr_node *n = &net->nodes[layer];
-    size_t channels = (size_t)(n->layer->shape.at[0] + 15) / 16 * 16;
+    const struct pr_layer_shape *shape = &n->layer->shape;
+    size_t channels = (size_t)(shape->at[shape->dims == 2] + 15) / 16 * 16;
     int rc = PR_OK;
 
-    for (unsigned i = n->layer->has_scale ? WEIGHT : BIAS; i <= VAR && !rc; i++)
+    for (unsigned i = first_param(n); i <= VAR && !rc; i++)
         rc = pr_param_new(net, layer, i, NULL, true, err);
     if (rc || n->leader != layer)
         return rc;
@@ -59,16 +65,12 @@ static int walkable(struct pr_net *net, unsigned layer, int tensor, int *ret,
                     struct pr_grid *view, struct pr_err *err)
 {
     const struct pr_lay *lay = pr_nt_lay(net, tensor);
-    int64_t at[PR_LAY_DIMS];
-    unsigned dims = pr_net_shape(net, layer, at);
     int rc;
 
     *ret = tensor;
     if (pr_lay_view(lay, view))
         return PR_OK;
-    lay = pr_lay_new(net->dnn, PR_LAY_PLAIN, PR_LAY_F32, dims, at);
-    if (!lay)
-        return pr_fail_nomem(err);
+    lay = pr_op_plain(net, layer);
     rc = pr_nt_in(net, tensor, lay, ret, err);
     if (!rc)
         pr_lay_view(lay, view);
@@ -104,13 +106,13 @@ static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
     return PR_OK;
 }
 
-/* ---- backward. Tensors: x, y, dx, masked, terms. */
+/* ---- backward. Tensors: x, y, dx, masked, terms, dbeta, dgamma. */
 
 static int run_backward(struct pr_net *net, struct pr_step *s,
                         struct pr_err *err)
 {
     const struct pr_node *n = &net->nodes[s->layer];
-    const int *p = n->params, *t = s->tensors;
+    const int *t = s->tensors;
     struct pr_norm norm;
     struct pr_norm_back b = {
         .norm = &norm,
@@ -119,10 +121,9 @@ static int run_backward(struct pr_net *net, struct pr_step *s,
         .dx = pr_nt_data(net, t[2]),
         .masked = t[3] == t[2] ? NULL : pr_nt_data(net, t[3]),
         .term_count = s->terms,
-        .dgamma = p[WEIGHT] < 0
-                      ? NULL
-                      : pr_nt_data(net, net->params[p[WEIGHT]].gradient),
-        .dbeta = pr_nt_data(net, net->params[p[BIAS]].gradient),
+        .dbeta = pr_nt_data(net, t[4 + s->terms]),
+        .dgamma =
+            s->count > 5 + s->terms ? pr_nt_data(net, t[5 + s->terms]) : NULL,
     };
 
     (void)err;
@@ -168,16 +169,27 @@ static int find_places(struct pr_net *net, const struct pr_node *n,
     return PR_OK;
 }
 
+/* Where the gradient of gamma or beta goes; one that does not learn now has
+ * it thrown away. */
+static int gradient_of(struct pr_net *net, unsigned layer, unsigned i, int *ret,
+                       struct pr_err *err)
+{
+    const struct pr_node *n = &net->nodes[layer];
+
+    if (pr_param_learns(net, layer))
+        return pr_param_gradient(net, layer, i, NULL, ret, err);
+    return pr_op_room(net, net->params[n->params[i]].elements, ret, err);
+}
+
 static int emit(struct pr_net *net, unsigned layer, const struct places *at,
                 const int *terms, unsigned count, struct pr_err *err)
 {
     struct pr_node *n = &net->nodes[layer];
+    int grads[2] = {PR_NO_TENSOR, PR_NO_TENSOR}, rc = PR_OK;
     struct pr_step *s;
-    int unused, rc = PR_OK;
 
-    for (unsigned i = n->layer->has_scale ? WEIGHT : BIAS; i <= BIAS && !rc;
-         i++)
-        rc = pr_param_gradient(net, (unsigned)n->params[i], NULL, &unused, err);
+    for (unsigned i = first_param(n); i <= BIAS && !rc; i++)
+        rc = gradient_of(net, layer, i, &grads[i], err);
     if (rc)
         return rc;
     s = pr_step_new(net, run_backward);
@@ -191,8 +203,9 @@ static int emit(struct pr_net *net, unsigned layer, const struct places *at,
     pr_step_use(net, s, 0, at->masked);
     for (unsigned i = 0; i < count; i++)
         pr_step_use(net, s, 0, terms[i]);
-    for (unsigned i = n->layer->has_scale ? WEIGHT : BIAS; i <= BIAS; i++)
-        pr_step_use(net, s, 0, net->params[n->params[i]].gradient);
+    pr_step_use(net, s, 0, grads[BIAS]);
+    if (grads[WEIGHT] >= 0)
+        pr_step_use(net, s, 0, grads[WEIGHT]);
     return PR_OK;
 }
 
@@ -211,7 +224,9 @@ static int backward(struct pr_net *net, unsigned layer, struct pr_err *err)
         rc = pr_grad_add(net, (unsigned)n->add, at.passed, err);
     if (!rc && pr_net_leader(net, n->layer->inputs[0])->needs)
         rc = pr_grad_add(net, n->layer->inputs[0], at.dx, err);
-    return rc ? rc : pr_param_update(net, layer, err);
+    return rc || !pr_param_learns(net, layer)
+               ? rc
+               : pr_param_update(net, layer, err);
 }
 
 const struct pr_op pr_op_norm = {forward, backward};

@@ -3,17 +3,18 @@
  * the one it likes, and everything after takes it as it comes. A layout that
  * would leave oneDNN without code for this processor is never forced on it.
  */
-#include "nn/net_impl.h"
+#include "nn/op_product.h"
 
 #include <string.h>
 
-static enum pr_lay_type type_of(const struct pr_net *net)
+enum pr_lay_type pr_product_type(const struct pr_net *net)
 {
     return net->opts.dtype == PR_NN_BF16 ? PR_LAY_BF16 : PR_LAY_F32;
 }
 
-static const struct pr_lay *any(struct pr_net *net, const struct pr_lay *like,
-                                enum pr_lay_type type)
+const struct pr_lay *pr_product_any(struct pr_net *net,
+                                    const struct pr_lay *like,
+                                    enum pr_lay_type type)
 {
     int64_t at[PR_LAY_DIMS];
     unsigned dims = pr_lay_dims(like, at);
@@ -62,9 +63,9 @@ static int describe(struct pr_net *net, unsigned layer,
                                .training = net->opts.training,
                                .relu = n->relu,
                                .sum = n->add >= 0};
-    ret->src = any(net, src, type_of(net));
+    ret->src = pr_product_any(net, src, pr_product_type(net));
     ret->weights =
-        pr_lay_new(net->dnn, PR_LAY_ANY, type_of(net), wdims, weights);
+        pr_lay_new(net->dnn, PR_LAY_ANY, pr_product_type(net), wdims, weights);
     ret->dst = pr_lay_new(net->dnn, is_linear ? PR_LAY_PLAIN : PR_LAY_ANY,
                           PR_LAY_F32, dims, at);
     if (l->bias || n->fold >= 0)
@@ -87,7 +88,7 @@ static int choose_forward(struct pr_net *net, const struct pr_product *free,
     if (rc)
         return rc;
     *ret = best;
-    if (type_of(net) != PR_LAY_F32 ||
+    if (pr_product_type(net) != PR_LAY_F32 ||
         pr_lay_same(pr_prim_lay(best, PR_ARG_SRC), src))
         return PR_OK;
     forced.src = src;
@@ -98,6 +99,18 @@ static int choose_forward(struct pr_net *net, const struct pr_product *free,
     return PR_OK;
 }
 
+/* Embeddings read rows where they lie. */
+static bool is_table(const struct pr_net *net, unsigned layer)
+{
+    const struct pr_model *m = net->model;
+
+    for (unsigned i = 0; i < m->layer_count; i++)
+        if (m->layers[i].op == PR_LAYER_EMBEDDING &&
+            m->layers[i].like == m->layers[layer].like)
+            return true;
+    return false;
+}
+
 /* Parameters, lying as the primitive wants them if it can be had; what it
  * reads is a copy where batch norm is folded in or the type differs. */
 static int make_params(struct pr_net *net, unsigned layer,
@@ -105,8 +118,9 @@ static int make_params(struct pr_net *net, unsigned layer,
 {
     struct pr_node *n = &net->nodes[layer];
     const struct pr_lay *want = pr_prim_lay(p, PR_ARG_WEIGHTS);
-    bool copied = n->fold >= 0 || type_of(net) != PR_LAY_F32;
-    int rc = pr_param_new(net, layer, 0, want, copied, err);
+    bool copied = n->fold >= 0 || pr_product_type(net) != PR_LAY_F32;
+    int rc =
+        pr_param_new(net, layer, 0, want, copied || is_table(net, layer), err);
 
     if (!rc && n->layer->bias)
         rc = pr_param_new(net, layer, 1, NULL, true, err);
@@ -126,8 +140,7 @@ static int make_params(struct pr_net *net, unsigned layer,
     return PR_OK;
 }
 
-/* Weights in the layout of a primitive. */
-static int weights_for(struct pr_net *net, const struct pr_node *n,
+int pr_product_weights(struct pr_net *net, const struct pr_node *n,
                        const struct pr_prim *p, int *ret, struct pr_err *err)
 {
     return pr_nt_in(net, n->exec_weights, pr_prim_lay(p, PR_ARG_WEIGHTS), ret,
@@ -145,7 +158,8 @@ static int place_output(struct pr_net *net, unsigned layer,
     return n->out < 0 ? PR_E_NOMEM : PR_OK;
 }
 
-static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
+static int product_forward(struct pr_net *net, unsigned layer,
+                           struct pr_err *err)
 {
     struct pr_node *n = &net->nodes[layer];
     int in = pr_net_in(net, layer, 0), weights = 0;
@@ -161,7 +175,7 @@ static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
         rc = pr_nt_in(net, in, pr_prim_lay(n->forward, PR_ARG_SRC), &n->src,
                       err);
     if (!rc)
-        rc = weights_for(net, n, n->forward, &weights, err);
+        rc = pr_product_weights(net, n, n->forward, &weights, err);
     if (!rc)
         rc = place_output(net, layer, pr_prim_lay(n->forward, PR_ARG_DST), err);
     if (rc)
@@ -179,18 +193,16 @@ static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
 
 /* ---- backward */
 
-/* The layouts that values have, unless oneDNN has no code for that. */
-static int choose_backward(struct pr_net *net, enum pr_pass pass,
-                           const struct pr_product *free,
-                           const struct pr_product *forced,
-                           const struct pr_prim *forward_prim,
-                           struct pr_prim **ret, struct pr_err *err)
+int pr_product_choose(struct pr_net *net, enum pr_pass pass,
+                      const struct pr_product *free,
+                      const struct pr_product *forced,
+                      const struct pr_prim *hint, struct pr_prim **ret,
+                      struct pr_err *err)
 {
-    if (pr_prim_product(net->dnn, pass, forced, forward_prim, ret, NULL) ==
-            PR_OK &&
+    if (pr_prim_product(net->dnn, pass, forced, hint, ret, NULL) == PR_OK &&
         !pr_prim_is_slow(*ret))
         return PR_OK;
-    return pr_prim_product(net->dnn, pass, free, forward_prim, ret, err);
+    return pr_prim_product(net->dnn, pass, free, hint, ret, err);
 }
 
 static int to_weights(struct pr_net *net, unsigned layer,
@@ -202,27 +214,27 @@ static int to_weights(struct pr_net *net, unsigned layer,
     struct pr_step *s;
     int src, dst, dw, db = PR_NO_TENSOR, rc;
 
-    what.weights = any(net, what.weights, PR_LAY_F32);
+    what.weights = pr_product_any(net, what.weights, PR_LAY_F32);
     if (!what.weights)
         return pr_fail_nomem(err);
     forced = what;
     forced.src = pr_nt_lay(net, n->src);
-    if (type_of(net) == PR_LAY_F32) {
+    if (pr_product_type(net) == PR_LAY_F32) {
         forced.weights = net->params[n->params[0]].lay;
         forced.dst = pr_nt_lay(net, n->out);
     }
-    rc = choose_backward(net, PR_BACKWARD_WEIGHTS, &what, &forced, n->forward,
-                         &p, err);
+    rc = pr_product_choose(net, PR_BACKWARD_WEIGHTS, &what, &forced, n->forward,
+                           &p, err);
     if (!rc)
         rc = pr_nt_in(net, n->src, pr_prim_lay(p, PR_ARG_SRC), &src, err);
     if (!rc)
         rc =
             pr_nt_in(net, gradient, pr_prim_lay(p, PR_ARG_DIFF_DST), &dst, err);
     if (!rc)
-        rc = pr_param_gradient(net, (unsigned)n->params[0],
+        rc = pr_param_gradient(net, layer, 0,
                                pr_prim_lay(p, PR_ARG_DIFF_WEIGHTS), &dw, err);
     if (!rc && n->layer->bias)
-        rc = pr_param_gradient(net, (unsigned)n->params[1], NULL, &db, err);
+        rc = pr_param_gradient(net, layer, 1, NULL, &db, err);
     if (rc)
         return rc;
     s = pr_step_prim(net, p);
@@ -256,11 +268,11 @@ static int to_input(struct pr_net *net, unsigned layer, struct pr_product what,
     struct pr_step *s;
     int weights = 0, dst, dsrc, rc;
 
-    what.src = any(net, what.src, PR_LAY_F32);
+    what.src = pr_product_any(net, what.src, PR_LAY_F32);
     if (!what.src)
         return pr_fail_nomem(err);
     forced = what;
-    if (type_of(net) == PR_LAY_F32) {
+    if (pr_product_type(net) == PR_LAY_F32) {
         const struct pr_lay *in = pr_nt_lay(net, pr_net_in(net, layer, 0));
 
         /* With a batch of 1, oneDNN 3.2's gemm writes 0 behind a gradient
@@ -273,10 +285,10 @@ static int to_input(struct pr_net *net, unsigned layer, struct pr_product what,
         if (what.is_linear)
             forced.weights = pr_nt_lay(net, n->exec_weights);
     }
-    rc = choose_backward(net, PR_BACKWARD_DATA, &what, &forced, n->forward, &p,
-                         err);
+    rc = pr_product_choose(net, PR_BACKWARD_DATA, &what, &forced, n->forward,
+                           &p, err);
     if (!rc)
-        rc = weights_for(net, n, p, &weights, err);
+        rc = pr_product_weights(net, n, p, &weights, err);
     if (!rc)
         rc =
             pr_nt_in(net, gradient, pr_prim_lay(p, PR_ARG_DIFF_DST), &dst, err);
@@ -292,7 +304,8 @@ static int to_input(struct pr_net *net, unsigned layer, struct pr_product what,
     return pr_grad_add(net, n->layer->inputs[0], dsrc, err);
 }
 
-static int backward(struct pr_net *net, unsigned layer, struct pr_err *err)
+static int product_backward(struct pr_net *net, unsigned layer,
+                            struct pr_err *err)
 {
     struct pr_node *n = &net->nodes[layer];
     int in = pr_net_in(net, layer, 0), gradient;
@@ -305,17 +318,41 @@ static int backward(struct pr_net *net, unsigned layer, struct pr_err *err)
     if (rc)
         return rc;
     what.relu = false;
-    if (type_of(net) == PR_LAY_BF16)
-        what.dst = any(net, what.dst, PR_LAY_BF16);
+    if (pr_product_type(net) == PR_LAY_BF16)
+        what.dst = pr_product_any(net, what.dst, PR_LAY_BF16);
     else if (n->layer->op == PR_LAYER_LINEAR)
-        what.dst = any(net, what.dst, PR_LAY_F32);
+        what.dst = pr_product_any(net, what.dst, PR_LAY_F32);
     if (!what.dst)
         return pr_fail_nomem(err);
     /* Results are float32 whatever the type of what goes in. */
-    rc = to_weights(net, layer, what, gradient, err);
-    if (!rc && pr_net_leader(net, n->layer->inputs[0])->needs)
+    if (pr_param_learns(net, layer)) {
+        rc = to_weights(net, layer, what, gradient, err);
+        n->backs++;
+    }
+    if (!rc && pr_op_wants(net, layer, 0)) {
         rc = to_input(net, layer, what, gradient, err);
-    return rc ? rc : pr_param_update(net, layer, err);
+        n->backs++;
+    }
+    return rc || !pr_param_learns(net, layer)
+               ? rc
+               : pr_param_update(net, layer, err);
+}
+
+static bool is_transposed(const struct pr_net *net, unsigned layer)
+{
+    return net->model->layers[layer].op == PR_LAYER_TRANSPOSED_CONV;
+}
+
+static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
+{
+    return (is_transposed(net, layer) ? pr_op_transposed.forward
+                                      : product_forward)(net, layer, err);
+}
+
+static int backward(struct pr_net *net, unsigned layer, struct pr_err *err)
+{
+    return (is_transposed(net, layer) ? pr_op_transposed.backward
+                                      : product_backward)(net, layer, err);
 }
 
 const struct pr_op pr_op_product = {forward, backward};

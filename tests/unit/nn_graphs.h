@@ -14,7 +14,8 @@
 enum { GRAPH_VALUES = 40 };
 
 struct graph_value {
-    bool is_row; /* [c], else [c, h, w] */
+    bool is_row; /* [c] */
+    bool is_seq; /* [h, c]; else [c, h, w] */
     int c, h, w;
     unsigned users;
 };
@@ -120,7 +121,7 @@ static inline int graph_norm(struct graph *g, int from)
 {
     struct graph_value is = g->v[from];
 
-    if (g->batch * (is.is_row ? 1 : is.h * is.w) < 6)
+    if (g->batch * (is.is_row ? 1 : is.is_seq ? is.h : is.h * is.w) < 6)
         return from;
     pr_buf_printf(g->out, "- {batch_norm: , epsilon: 0.01, scale: %s",
                   pick(g, 3) ? "true" : "false");
@@ -130,8 +131,9 @@ static inline int graph_norm(struct graph *g, int from)
 static inline int graph_simple(struct graph *g, int from)
 {
     static const char *const what[] = {
-        "relu: ",       "relu: ",     "relu: ",     "sigmoid: ",  "tanh: ",
-        "dropout: 0.3", "dropout: 0", "scale: 0.7", "scale: -1.3"};
+        "relu: ",      "relu: ",       "relu: ",     "sigmoid: ",
+        "tanh: ",      "dropout: 0.3", "dropout: 0", "scale: 0.7",
+        "scale: -1.3", "gelu: ",       "gelu: ",     "leaky_relu: 0.2"};
 
     pr_buf_printf(g->out, "- {%s", what[pick(g, sizeof what / sizeof *what)]);
     return graph_end(g, from, g->v[from]);
@@ -140,17 +142,21 @@ static inline int graph_simple(struct graph *g, int from)
 static inline bool graph_fits(const struct graph_value *a,
                               const struct graph_value *b, bool add)
 {
-    return a->is_row == b->is_row &&
-           (a->is_row || (a->h == b->h && a->w == b->w)) &&
+    return a->is_row == b->is_row && a->is_seq == b->is_seq &&
+           (a->is_row || (a->h == b->h && (a->is_seq || a->w == b->w))) &&
            (!add || a->c == b->c);
 }
 
+enum graph_join { GRAPH_CONCAT, GRAPH_ADD, GRAPH_MULTIPLY };
+
 /* Joins from with others that fit it; from itself is the first or the last. */
-static inline int graph_join(struct graph *g, int from, bool add, int most)
+static inline int graph_join(struct graph *g, int from, enum graph_join how,
+                             int most)
 {
+    static const char *const names[] = {"concat", "add", "multiply"};
     struct graph_value is = g->v[from];
     int parts[GRAPH_VALUES] = {from}, n = 1, first = pick(g, g->count);
-    bool last = pick(g, 2);
+    bool last = pick(g, 2), add = how != GRAPH_CONCAT;
     char name[16];
 
     for (int i = 0; i < g->count && n < most; i++) {
@@ -164,8 +170,8 @@ static inline int graph_join(struct graph *g, int from, bool add, int most)
     }
     if (n == 1)
         return from;
-    pr_buf_printf(g->out, "- {%s: , name: v%d, from: [", add ? "add" : "concat",
-                  g->count);
+    pr_buf_printf(g->out, "- {%s: ,%s name: v%d, from: [", names[how],
+                  is.is_seq && !add ? " axis: 1," : "", g->count);
     for (int i = 0; i < n; i++) {
         int k = parts[(i + last) % n];
 
@@ -227,96 +233,6 @@ static inline int graph_row(struct graph *g, int from)
                    g->v[from].is_row ? "- {softmax: " : "- {global_pool: ");
     }
     return graph_end(g, from, is);
-}
-
-static inline int graph_grow(struct graph *g, int from)
-{
-    if (g->v[from].is_row)
-        switch (pick(g, 6)) {
-        case 0:
-            return graph_norm(g, from);
-        case 1:
-            return graph_join(g, from, true, 2 + pick(g, 5));
-        case 2:
-            return graph_join(g, from, false, 2 + pick(g, 3));
-        case 3:
-            return graph_simple(g, from);
-        default:
-            return graph_row(g, from);
-        }
-    switch (pick(g, 15)) {
-    case 0:
-    case 1:
-    case 2:
-        return graph_conv(g, from, pick_channels(g), pick(g, 2));
-    case 3:
-        return graph_pool(g, from);
-    case 4:
-        return graph_norm(g, from);
-    case 5:
-        return graph_norm(g, graph_conv(g, from, pick_channels(g), true));
-    case 6:
-        pr_buf_printf(g->out, "- {lrn: %d, alpha: 0.2", 3 + 2 * pick(g, 2));
-        return graph_end(g, from, g->v[from]);
-    case 7:
-        return graph_row(g, from);
-    case 8:
-        return graph_join(g, from, true, 2 + pick(g, 5));
-    case 9:
-        return graph_join(g, from, false, 2 + pick(g, 3));
-    case 10:
-    case 11:
-        return graph_residual(g, from);
-    default:
-        return graph_simple(g, from);
-    }
-}
-
-/* What nobody uses becomes a row of 4, and all rows go to the last layer. */
-static inline void graph_close(struct graph *g)
-{
-    int ends[GRAPH_VALUES], n = 0;
-
-    for (int i = g->count; i-- > 1;)
-        if (!g->v[i].users)
-            ends[n++] = i;
-    for (int i = 0; i < n; i++) {
-        char name[16];
-
-        pr_buf_printf(g->out, "- {linear: 4, from: %s, name: e%d}\n",
-                      graph_name(ends[i], name), i);
-    }
-    if (n > 1)
-        pr_buf_str(g->out, "- {concat: , from: [");
-    for (int i = 0; n > 1 && i < n; i++)
-        pr_buf_printf(g->out, "%se%d", i ? ", " : "", i);
-    pr_buf_printf(g->out, "%s- {linear: $classes}\n", n > 1 ? "]}\n" : "");
-}
-
-/* Layers go to out; input is written as a list. */
-static inline void graph_draw(struct graph *g, uint64_t seed,
-                              struct pr_buf *out, char input[static 32])
-{
-    int layers, at;
-
-    memset(g, 0, sizeof *g);
-    pr_rng_seed(&g->rng, seed, 3);
-    g->out = out;
-    g->batch = 1 + pick(g, 5);
-    g->count = 1;
-    g->v[0] = (struct graph_value){pick(g, 8) == 0, pick_channels(g),
-                                   2 + pick(g, 6), 2 + pick(g, 6), 0};
-    if (g->v[0].is_row)
-        snprintf(input, 32, "[%d]", g->v[0].c);
-    else
-        snprintf(input, 32, "[%d, %d, %d]", g->v[0].c, g->v[0].h, g->v[0].w);
-    layers = 2 + pick(g, 12);
-    /* The gradient of what follows shows in the weights of the first. */
-    at = g->v[0].is_row ? graph_row(g, 0)
-                        : graph_conv(g, 0, pick_channels(g), true);
-    for (int i = 0; i < layers && g->count + 6 < GRAPH_VALUES; i++)
-        at = graph_grow(g, pick(g, 3) ? at : pick(g, g->count));
-    graph_close(g);
 }
 
 #endif

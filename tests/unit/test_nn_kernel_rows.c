@@ -1,4 +1,4 @@
-/* Softmax, loss, means over places, dropout. */
+/* Softmax, means over places, dropout. */
 #include "test_nn_kernel.h"
 
 static const struct {
@@ -92,79 +92,6 @@ static void softmax_backward_is_the_slope(void **state)
 {
     (void)state;
     with_threads(softmax_slopes);
-}
-
-static void loss_once(const struct pr_par *p, size_t n, size_t c)
-{
-    float *x = logits(n, c), *dx = tensor(n * c);
-    int32_t labels[64];
-    double want = 0, got;
-    unsigned right = 999, want_right = 0;
-
-    for (size_t r = 0; r < n; r++) {
-        size_t best = 0;
-
-        for (size_t i = 0; i < c; i++)
-            best = x[r * c + i] > x[r * c + best] ? i : best;
-        labels[r] = (int32_t)(r % 2 ? best : r * 13 % c);
-        want_right += (size_t)labels[r] == best;
-        want += log_sum(x + r * c, c) - (double)x[r * c + (size_t)labels[r]];
-    }
-    got = pr_k_loss(p, n, c, x, labels, dx, &right);
-    assert_near(got, want / (double)n, 1e-7);
-    assert_int_equal(right, want_right);
-    for (size_t r = 0; r < n; r++) {
-        double all = log_sum(x + r * c, c);
-
-        for (size_t i = 0; i < c; i++)
-            assert_near(dx[r * c + i] * (float)n,
-                        exp((double)x[r * c + i] - all) -
-                            ((size_t)labels[r] == i),
-                        3e-7);
-    }
-    assert_true(pr_k_loss(p, n, c, x, labels, NULL, &right) == got);
-    tensor_free(x, n * c);
-    tensor_free(dx, n * c);
-}
-
-static void loss_all(const struct pr_par *p)
-{
-    for (size_t k = 0; k < COUNT(shapes); k++)
-        loss_once(p, shapes[k].n, shapes[k].c);
-}
-
-static void loss_and_its_slope(void **state)
-{
-    (void)state;
-    with_threads(loss_all);
-}
-
-static void a_broken_row_breaks_the_loss(void **state)
-{
-    static const struct {
-        float x[3];
-        int32_t label;
-        unsigned right;
-        bool broken;
-    } rows[] = {
-        {{1, 2, 2}, 1, 1, false}, /* the first of the largest */
-        {{1, 2, 2}, 2, 0, false},      {{1, NAN, 2}, 2, 0, true},
-        {{NAN, NAN, NAN}, 0, 0, true}, {{1, 2, 3}, 3, 0, true},
-        {{3, 2, 1}, -1, 0, true},
-    };
-    struct pr_par *p = threads_new(1);
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        float dx[3];
-        unsigned right;
-        double loss = pr_k_loss(p, 1, 3, rows[i].x, &rows[i].label, dx, &right);
-
-        assert_int_equal(isnan(loss), rows[i].broken);
-        if (!rows[i].broken)
-            assert_int_equal(right, rows[i].right);
-    }
-    pr_par_free(p);
 }
 
 static void mean_all(const struct pr_par *p)
@@ -286,8 +213,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(softmax_is_as_in_doubles),
         cmocka_unit_test(softmax_backward_is_the_slope),
-        cmocka_unit_test(loss_and_its_slope),
-        cmocka_unit_test(a_broken_row_breaks_the_loss),
         cmocka_unit_test(means_over_places),
         cmocka_unit_test(dropout_keeps_its_share),
         cmocka_unit_test(dropout_follows_key_and_place),

@@ -9,7 +9,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "nn/net_impl.h"
 
 #include "nn_model_text.h"
@@ -37,7 +36,7 @@ static inline struct pr_net_opts opts_of(uint64_t batch, bool training)
         .threads = TEST_THREADS,
         .keep_gradients = training,
         .seed = 7,
-        .optimizer = {PR_SGD, 0.05, 0.9, 1e-3, 0.9, 0.999, 1e-8},
+        .optimizer = {PR_SGD, 0.05, 0.9, 1e-3, 0.9, 0.999, 1e-8, 0},
     };
 }
 
@@ -66,6 +65,37 @@ static inline float *numbers(size_t n)
     return x;
 }
 
+/* ---- models that learn in turn */
+
+/* What learns first does so in a turn of its own; all others in a second one,
+ * from the same losses and what was computed in the first. So backward passes
+ * are there twice. False: there is nothing for a second turn. */
+static inline bool split_turns(struct pr_arena *a, struct pr_model *m)
+{
+    struct pr_layer_tensor ts[PR_LAYER_TENSORS];
+    struct pr_loss *twice =
+        PR_ARENA_ARRAY(a, struct pr_loss, 2 * m->loss_count);
+    unsigned first = m->layer_count, others = 0;
+
+    for (unsigned i = 0; i < m->layer_count; i++) {
+        struct pr_layer *l = &m->layers[i];
+
+        if (l->learns != 0 || !pr_layer_tensors(m, l, ts))
+            continue;
+        first = i < first ? i : first;
+        l->learns = l->like != first;
+        others += (unsigned)l->learns;
+    }
+    for (unsigned i = 0; i < 2 * m->loss_count; i++) {
+        twice[i] = m->losses[i % m->loss_count];
+        twice[i].turn = i >= m->loss_count;
+    }
+    m->losses = twice;
+    m->loss_count *= 2;
+    m->turn_count = 2;
+    return others > 0 && m->loss_count <= PR_LOSSES;
+}
+
 /* ---- random numbers in a network */
 
 static inline float draw(struct pr_rng *rng, const struct pr_net_tensor *t)
@@ -82,9 +112,36 @@ static inline float draw(struct pr_rng *rng, const struct pr_net_tensor *t)
     return (float)(0.3 * g);
 }
 
+static inline float *input_of(struct pr_net *net)
+{
+    return pr_net_input(net, 0);
+}
+
+static inline int32_t *labels_of(struct pr_net *net)
+{
+    return pr_net_input(net, 1);
+}
+
+static inline void fill_input(struct pr_net *net, unsigned i,
+                              struct pr_rng *rng)
+{
+    const struct pr_layer *l = &net->model->layers[i];
+    float *numbers = pr_net_input(net, i);
+    int32_t *ids = pr_net_input(net, i);
+
+    for (size_t k = 0; k < net->opts.batch * pr_op_sample(l); k++) {
+        double x = draw_input(net->model, i, rng);
+
+        if (l->ids)
+            ids[k] = (int32_t)x;
+        else
+            numbers[k] = (float)x;
+    }
+}
+
+/* All tensors, then all inputs. */
 static inline void fill_net(struct pr_net *net, uint64_t seed)
 {
-    size_t n = net->opts.batch;
     struct pr_err err = {0};
     struct pr_rng rng;
 
@@ -100,13 +157,8 @@ static inline void fill_net(struct pr_net *net, uint64_t seed)
         assert_int_equal(pr_net_set(net, i, x, &err), PR_OK);
         free(x);
     }
-    for (unsigned d = 0; d < net->model->input.dims; d++)
-        n *= (size_t)net->model->input.at[d];
-    for (size_t i = 0; i < n; i++)
-        pr_net_input(net)[i] = (float)pr_rng_gauss(&rng);
-    for (size_t i = 0; i < net->opts.batch; i++)
-        pr_net_labels(net)[i] =
-            (int32_t)(pr_rng_u64(&rng) % (uint64_t)net->model->classes);
+    for (unsigned i = 0; i < net->model->input_count; i++)
+        fill_input(net, i, &rng);
 }
 
 /* ---- the same numbers in the plain network */
@@ -133,7 +185,20 @@ static inline void find_tensor(const struct ref *r, const struct pr_net *net,
     assert_true(at >= 0);
     *k = (unsigned)at;
     assert_int_equal(t.elements, r->l[*layer].elements[*k]);
-    assert_int_equal(t.is_learned, r->l[*layer].is_learned[*k]);
+    if (r->m->layers[*layer].learns != PR_FROZEN)
+        assert_int_equal(t.is_learned, r->l[*layer].is_learned[*k]);
+}
+
+static inline void load_inputs(struct ref *r, struct pr_net *net)
+{
+    for (unsigned i = 0; i < r->m->input_count; i++) {
+        const float *numbers = pr_net_input(net, i);
+        const int32_t *ids = pr_net_input(net, i);
+
+        for (size_t k = 0; k < r->batch * r->l[i].size; k++)
+            r->l[i].y[k] =
+                r->m->layers[i].ids ? (double)ids[k] : (double)numbers[k];
+    }
 }
 
 static inline void load_ref(struct ref *r, struct pr_net *net)
@@ -151,9 +216,8 @@ static inline void load_ref(struct ref *r, struct pr_net *net)
             r->l[layer].p[k][e] = (double)x[e];
         free(x);
     }
-    for (size_t i = 0; i < r->batch * r->l[0].size; i++)
-        r->l[0].y[i] = (double)pr_net_input(net)[i];
-    r->labels = pr_net_labels(net);
+    r->may_be_sparse = !net->opts.keep_gradients && !net->opts.reduce;
+    load_inputs(r, net);
 }
 
 /* What the dropout layer keeps in the next step, from the loop itself; places
@@ -162,6 +226,8 @@ static inline void load_mask(struct ref *r, const struct pr_net *net,
                              unsigned layer)
 {
     const struct pr_node *n = &net->nodes[layer];
+    uint64_t seed =
+        net->opts.dropout_seed ? net->opts.dropout_seed : net->opts.seed;
     struct ref_layer *l = &r->l[layer];
     size_t count;
     struct pr_grid v;
@@ -178,8 +244,7 @@ static inline void load_mask(struct ref *r, const struct pr_net *net,
     for (size_t i = 0; i < count; i++)
         one[i] = 1;
     pr_k_dropout(net->par, count, (float)n->layer->rate,
-                 pr_mix64(pr_mix64(net->opts.seed + net->step_number) + layer),
-                 one, one);
+                 pr_mix64(pr_mix64(seed + net->step_number) + layer), one, one);
     for (size_t i = 0; i < r->batch * l->size; i++) {
         size_t s = i % v.s, c = i / v.s % v.c, b = i / v.s / v.c;
         size_t blocks = (v.c + v.block - 1) / v.block;
@@ -231,7 +296,7 @@ static inline void compare_tensors(struct ref *r, struct pr_net *net,
                                    bool gradients, double limit,
                                    const char *what)
 {
-    double all = 0;
+    double all = 1e-12; /* what float32 has of it is nothing */
 
     for (unsigned i = 0; i < r->m->layer_count; i++)
         for (unsigned k = 0; k < PR_LAYER_TENSORS; k++)
@@ -247,9 +312,9 @@ static inline void compare_tensors(struct ref *r, struct pr_net *net,
         float *x;
 
         pr_net_tensor(net, i, &t);
-        if (gradients && !t.is_learned)
-            continue;
         find_tensor(r, net, i, &layer, &k);
+        if (gradients && !r->l[layer].is_learned[k])
+            continue;
         x = numbers(t.elements);
         if ((gradients ? pr_net_gradient : pr_net_get)(net, i, x, &err))
             fail_msg("%s: %s: %s\n%s", t.name, err.where, err.msg, what);
@@ -270,6 +335,20 @@ static inline void compare_output(const struct ref *r, struct pr_net *net,
 
     if (d > limit)
         fail_msg("outputs differ by %g\n%s", d, what);
+}
+
+/* Each loss, and their sum. */
+static inline void compare_losses(const struct ref *r,
+                                  const struct pr_net_score *score,
+                                  double limit, const char *what)
+{
+    for (unsigned i = 0; i < r->m->loss_count; i++)
+        if (!(fabs(score->losses[i] - r->losses[i]) <=
+              limit * fmax(1, fabs(r->losses[i]))))
+            fail_msg("loss '%s' is %g, not %g\n%s", r->m->losses[i].name,
+                     score->losses[i], r->losses[i], what);
+    if (!(fabs(score->loss - r->loss) <= limit * fmax(1, fabs(r->loss))))
+        fail_msg("loss %g, not %g\n%s", score->loss, r->loss, what);
 }
 
 /* ---- the plan: what lives at the same time lies apart, and inside. When

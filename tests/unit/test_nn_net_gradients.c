@@ -1,77 +1,56 @@
 /* Outputs, losses and gradients of every kind of layer, and of what they are
  * joined to, are those of the plain network. */
-#include "nn_models.h"
-#include "test_nn_net.h"
+#include "nn_models_images.h"
+#include "nn_models_large.h"
+#include "nn_models_losses.h"
+#include "nn_models_rows.h"
+#include "test_nn_net_rows.h"
 
-/* One draw of numbers. False when gradients could not be compared: something is
- * so near to where it bends that float32 may take the other side. */
-static bool compare(const struct nn_row *row, uint64_t seed, bool training)
-{
-    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 16);
-    const struct pr_model *m = model_of(a, row->input, row->layers);
-    struct pr_net_opts o = opts_of(row->batch, training);
-    struct pr_net *net = net_of(m, &o);
-    struct pr_net_score score;
-    struct pr_err err = {0};
-    bool is_clear;
-    struct ref r;
+static const struct way once = {true, TEST_THREADS, PR_NN_RNN_AUTO,
+                                1,    false,        false};
+static const struct way inference = {false, TEST_THREADS, PR_NN_RNN_AUTO,
+                                     0,     false,        false};
+static const struct way other_inference = {false, 1,     PR_NN_RNN_ONEDNN,
+                                           0,     false, true};
 
-    fill_net(net, seed);
-    ref_new(&r, a, m, row->batch, training);
-    load_ref(&r, net);
-    load_masks(&r, net);
-    ref_forward(&r);
-    ref_loss(&r);
-    is_clear = !r.has_kink;
-    if ((training ? pr_net_train : pr_net_infer)(net, &score, &err))
-        fail_msg("%s: %s\n%s", err.where, err.msg, row->layers);
-    compare_output(&r, net, 1e-4, row->layers);
-    assert_true(fabs(score.loss - r.loss) < 1e-4 * fmax(1, r.loss));
-    if (training && is_clear) {
-        ref_backward(&r);
-        compare_tensors(&r, net, true, 1e-4, row->layers);
-    }
-    pr_net_free(net);
-    return is_clear || !training;
-}
-
-/* Draws again until gradients were compared: no row may go without. */
-static void compare_row(const struct nn_row *row, uint64_t seed, bool training)
-{
-    enum { DRAWS = 10 };
-
-    for (uint64_t k = 0; k < DRAWS; k++)
-        if (compare(row, seed + 1000 * k, training))
-            return;
-    fail_msg("gradients not compared: all %d draws are near a bend\n%s", DRAWS,
-             row->layers);
-}
-
-static void compare_all(const struct nn_row *all, size_t count, bool training)
-{
-    size_t step = is_brief() ? 11 : 1;
-
-    for (size_t i = 0; i < count; i += step)
-        compare_row(&all[i], i, training);
-}
+static const struct way alone = {true, 1, PR_NN_RNN_ONEDNN, 2, false, false};
 
 static void gradients_of_layers(void **state)
 {
     (void)state;
-    compare_all(nn_rows, NN_ROWS, true);
+    compare_all(nn_rows, NN_ROWS, &once);
 }
 
 static void gradients_of_joins(void **state)
 {
     (void)state;
-    compare_all(nn_joins, NN_JOINS, true);
+    compare_all(nn_joins, NN_JOINS, &once);
+}
+
+static void gradients_that_threads_share(void **state)
+{
+    (void)state;
+    compare_all(nn_large, NN_LARGE, &once);
+}
+
+static void steps_on_one_thread(void **state)
+{
+    (void)state;
+    compare_all(nn_images, NN_IMAGES, &alone);
+    compare_all(nn_sequences, NN_SEQUENCES, &alone);
+    compare_all(nn_losses, NN_LOSSES, &alone);
 }
 
 static void outputs_of_inference(void **state)
 {
     (void)state;
-    compare_all(nn_rows, NN_ROWS, false);
-    compare_all(nn_joins, NN_JOINS, false);
+    compare_all(nn_rows, NN_ROWS, &inference);
+    compare_all(nn_joins, NN_JOINS, &inference);
+    compare_all(nn_images, NN_IMAGES, &inference);
+    compare_all(nn_sequences, NN_SEQUENCES, &inference);
+    compare_all(nn_sequences, NN_SEQUENCES, &other_inference);
+    compare_all(nn_losses, NN_LOSSES, &inference);
+    compare_all(nn_losses, NN_LOSSES, &other_inference);
 }
 
 int main(void)
@@ -79,6 +58,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_of_layers),
         cmocka_unit_test(gradients_of_joins),
+        cmocka_unit_test(gradients_that_threads_share),
+        cmocka_unit_test(steps_on_one_thread),
         cmocka_unit_test(outputs_of_inference),
     };
 

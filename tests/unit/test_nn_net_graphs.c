@@ -2,11 +2,11 @@
  * against the plain network. PRONY_TEST_GRAPHS=N draws N of them. */
 #include "test_nn_net.h"
 
-#include "nn_graphs.h"
+#include "nn_graphs_more.h"
 
 struct drawn {
     struct pr_arena *a;
-    const struct pr_model *m;
+    struct pr_model *m;
     unsigned batch;
     const char *text; /* for messages */
 };
@@ -31,7 +31,7 @@ static int graphs(void)
 {
     const char *n = getenv("PRONY_TEST_GRAPHS");
 
-    return n ? atoi(n) : is_brief() ? 3 : 40;
+    return n ? atoi(n) : is_brief() ? 3 : 100;
 }
 
 /* Two steps: gradients, then what the weights became. False: too near to where
@@ -44,8 +44,7 @@ static bool train_twice(const struct drawn *d, struct pr_net *net,
         struct pr_err err = {0};
 
         load_masks(r, net);
-        ref_forward(r);
-        ref_loss(r);
+        ref_step(r, &net->opts.optimizer);
         if (pr_net_train(net, &score, &err))
             fail_msg("%s: %s\n%s", err.where, err.msg, d->text);
         if (r->has_kink)
@@ -53,9 +52,7 @@ static bool train_twice(const struct drawn *d, struct pr_net *net,
         compare_output(r, net, 1e-3, d->text);
         if (fabs(score.loss - r->loss) > 1e-3 * fmax(1, r->loss))
             fail_msg("loss %g, not %g\n%s", score.loss, r->loss, d->text);
-        ref_backward(r);
         compare_tensors(r, net, true, 1e-3, d->text);
-        ref_update(r, &net->opts.optimizer);
         compare_tensors(r, net, false, 1e-3, d->text);
     }
     return true;
@@ -73,10 +70,13 @@ static void training_is_that_of_the_plain_network(void **state)
         struct ref r;
 
         o.threads = (unsigned)(1 + i % TEST_THREADS);
+        o.rnn = i % 5 < 3 ? PR_NN_RNN_UNROLLED : PR_NN_RNN_ONEDNN;
         if (i % 3 == 1)
             o.optimizer.kind = PR_ADAM;
         o.optimizer.epsilon = 1e-3; /* less would make steps of noise */
         o.optimizer.learning_rate = 0.01;
+        if (i % 4 == 3)
+            split_turns(d.a, d.m);
         net = net_of(d.m, &o);
         check_plan(net, d.text);
         fill_net(net, (uint64_t)i);
@@ -95,18 +95,21 @@ static void inference_is_that_of_the_plain_network(void **state)
     for (int i = 0, n = graphs(); i < n; i++) {
         struct drawn d = draw_model((uint64_t)i);
         struct pr_net_opts o = opts_of(d.batch, false);
-        struct pr_net *net = net_of(d.m, &o);
         struct pr_net_score score;
         struct pr_err err = {0};
+        struct pr_net *net;
         struct ref r;
 
+        o.rnn = i % 2 ? PR_NN_RNN_UNROLLED : PR_NN_RNN_ONEDNN;
+        net = net_of(d.m, &o);
         check_plan(net, d.text);
+        ref_new(&r, d.a, d.m, d.batch, false);
         for (uint64_t k = 0; k < 2; k++) { /* weights may be set again */
             fill_net(net, k);
-            ref_new(&r, d.a, d.m, d.batch, false);
             load_ref(&r, net);
             ref_forward(&r);
             ref_loss(&r);
+            ref_carry(&r);
             if (pr_net_infer(net, &score, &err))
                 fail_msg("%s: %s\n%s", err.where, err.msg, d.text);
             compare_output(&r, net, 1e-3, d.text);

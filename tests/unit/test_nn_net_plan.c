@@ -146,8 +146,52 @@ static void rows_are_the_layers_that_do_something(void **state)
 
 /* ---- no memory */
 
+/* What towers have not, with several inputs, losses and turns. */
+static const char mixed_inputs[] =
+    "inputs:\n  t: {shape: [4], ids: 7}\n  n: {shape: [1], ids: 5}\n"
+    "  at: {shape: [3], ids: 4}\n  x: {shape: [3, 4, 4]}\n"
+    "  next: {shape: [4], ids: 7}\n  few: {shape: [2], ids: 6}\n"
+    "  many: {shape: [1], ids: 3}\n  places: {shape: [4, 6]}\n"
+    "  kinds: {shape: [6], ids: 3}\n";
+static const char mixed[] =
+    "- {embedding: 6, name: e}\n- layer_norm\n- {linear: 18}\n"
+    "- {attention: 3, lengths: n, causal: true}\n- gelu\n"
+    "- {gather: , from: [gelu1, at]}\n"
+    "- {additive_attention: , from: [gather1, gelu1, gelu1]}\n"
+    "- {lstm: 6}\n- {concat: , from: [lstm1, gelu1]}\n- transpose\n"
+    "- {slice: 1, count: 4, axis: 1}\n- {reshape: [4, 6]}\n"
+    "- {gru: 6, reverse: true, carry: true, name: g}\n"
+    "- {linear: 7, bias: false, like: e, name: head}\n"
+    "- {linear: 6, from: g, name: sound}\n"
+    "- {transposed_conv: 4, kernel: 2, from: x}\n- instance_norm\n"
+    "- {leaky_relu: 0.1}\n- {pixel_shuffle: 2}\n- {upsample: 2}\n"
+    "- {reflect_pad: 1}\n- {slice: 0, count: 6, axis: 1}\n"
+    "- {slice: 0, count: 6, axis: 2}\n- {reshape: [6, 6]}\n- softmax\n"
+    "- {multiply: , from: [softmax1, reshape2]}\n"
+    "- {slice: 0, count: 4, name: where}\n"
+    "- {slice: 1, count: 3, from: multiply1, name: what}\n"
+    "- {gram: , from: transposed_conv1, name: gr}\noutput: head\n"
+    "losses:\n- {cross_entropy: head, target: next, ignore: 1}\n"
+    "- {ctc: sound, target: few, lengths: many}\n"
+    "- {multibox: [where, what], target: [places, kinds], turn: 2}\n"
+    "- {mse: gr, target: 0, turn: 2}\n"
+    "turns: [[e, layer_norm1, linear1, additive_attention1, lstm1, g, sound], "
+    "[transposed_conv1, instance_norm1]]\n";
+
 static const struct pr_model *scarce;
 static struct pr_net_opts scarce_opts;
+
+/* Ids that all inputs have. */
+static void fill_ids(struct pr_net *net)
+{
+    for (unsigned i = 0; i < scarce->input_count; i++) {
+        int32_t *ids = pr_net_input(net, i);
+        size_t n = scarce_opts.batch * pr_op_sample(&scarce->layers[i]);
+
+        for (size_t k = 0; scarce->layers[i].ids && k < n; k++)
+            ids[k] = 1;
+    }
+}
 
 static int make_and_run(void)
 {
@@ -157,12 +201,35 @@ static int make_and_run(void)
     int rc = pr_net_new(scarce, &scarce_opts, &net, &err);
 
     if (!rc)
+        fill_ids(net);
+    if (!rc)
         rc = scarce_opts.training ? pr_net_train(net, &score, &err)
                                   : pr_net_infer(net, &score, &err);
     if (!rc && scarce_opts.training)
         rc = pr_net_copy(net, net, &err);
     pr_net_free(net);
     return rc;
+}
+
+/* Steps wait for all gradients, or do not; recurrent layers go both ways. */
+static void no_memory_for_all_kinds_of_layers_is_an_error(void **state)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 16);
+
+    (void)state;
+    scarce = model_of(a, mixed_inputs, mixed);
+    for (int i = is_brief() ? 2 : 0; i < 3; i++) {
+        struct pr_net *net;
+
+        scarce_opts = opts_of(2, i > 0);
+        scarce_opts.optimizer.clip = i == 2 ? 0.1 : 0;
+        scarce_opts.rnn = i == 2 ? PR_NN_RNN_ONEDNN : PR_NN_RNN_UNROLLED;
+        scarce_opts.threads = 1;
+        net = net_of(scarce, &scarce_opts);
+        check_plan(net, mixed);
+        pr_net_free(net);
+        torture(make_and_run);
+    }
 }
 
 /* Towers of each height: what runs out is another thing each time. */
@@ -189,6 +256,7 @@ int main(void)
         cmocka_unit_test(inference_needs_less_than_training),
         cmocka_unit_test(rows_are_the_layers_that_do_something),
         cmocka_unit_test(no_memory_at_any_place_is_an_error),
+        cmocka_unit_test(no_memory_for_all_kinds_of_layers_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

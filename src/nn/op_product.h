@@ -1,0 +1,31 @@
+/* What convolutions and those turned around share (op_product.c). */
+#ifndef PR_NN_OP_PRODUCT_H
+#define PR_NN_OP_PRODUCT_H
+
+#include "nn/net_impl.h"
+
+/* The type of numbers that products are made of; results are float32. */
+enum pr_lay_type pr_product_type(const struct pr_net *net);
+
+/* The same shape in whatever layout oneDNN likes. NULL: out of memory. */
+const struct pr_lay *pr_product_any(struct pr_net *net,
+                                    const struct pr_lay *like,
+                                    enum pr_lay_type type);
+
+/* A primitive with the layouts that values have (forced), unless oneDNN has no
+ * code for that. hint: the forward one, for the others. */
+int pr_product_choose(struct pr_net *net, enum pr_pass pass,
+                      const struct pr_product *free,
+                      const struct pr_product *forced,
+                      const struct pr_prim *hint, struct pr_prim **ret,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* The layer's weights in the layout of a primitive. */
+int pr_product_weights(struct pr_net *net, const struct pr_node *n,
+                       const struct pr_prim *p, int *ret,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+/* transposed_conv (op_transposed.c). */
+extern const struct pr_op pr_op_transposed;
+
+#endif
