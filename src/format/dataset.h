@@ -15,6 +15,8 @@
 
 enum pr_split { PR_TRAIN, PR_VALID, PR_SPLITS };
 
+struct pr_dataset_classes; /* dataset_classes.h */
+
 struct pr_dataset {
     struct pr_dataset_opts opts;
     struct pr_dataset_hdf5_opts hdf5;
@@ -29,6 +31,9 @@ struct pr_dataset {
     struct pr_file_spec spec; /* of all files; number, key and, with a
                                  spread, shape differ */
     char note[160];           /* what was changed, or "" */
+    /* Files that are listed, one folder a class; NULL: names follow from
+     * their numbers. */
+    const struct pr_dataset_classes *classes[PR_SPLITS];
 };
 
 /* Reads and checks dataset.* of an experiment; params maps full names to

@@ -1,5 +1,5 @@
 /* The names of a data set's files and folders, computed from their number. */
-#include "format/dataset.h"
+#include "format/dataset_classes.h"
 
 #include <string.h>
 
@@ -68,8 +68,13 @@ void pr_dataset_name(const struct pr_dataset *d, uint64_t f,
     enum pr_split split = pr_dataset_split(d, f, &i);
     uint64_t count = d->named[split];
     unsigned width = digits(count);
-    char *at = put_folder(out, d, kind, split);
+    char *at;
 
+    if (d->classes[split]) {
+        pr_classes_name(d->classes[split], i, out);
+        return;
+    }
+    at = put_folder(out, d, kind, split);
     *at++ = '/';
     if (kind != PR_NAME_INDEX)
         at = put_subfolder(at, d, split, i);

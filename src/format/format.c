@@ -111,6 +111,7 @@ int pr_reader_open(struct pr_reader *r, const char *name, struct pr_err *err)
     memcpy(r->name, name, len + 1);
     r->samples = 0;
     r->need = 0;
+    r->whole.ndim = 0;
     rc = r->format->open(r, err);
     if (rc)
         r->format->close(r);
@@ -118,15 +119,35 @@ int pr_reader_open(struct pr_reader *r, const char *name, struct pr_err *err)
     return rc;
 }
 
+static int check_number(const struct pr_reader *r, uint64_t i,
+                        struct pr_err *err)
+{
+    assert(r->is_open);
+    if (i < r->samples)
+        return PR_OK;
+    return pr_fail(err, PR_E_FORMAT, r->name,
+                   "there is no sample %llu, the file has %llu",
+                   (unsigned long long)i, (unsigned long long)r->samples);
+}
+
 int pr_reader_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
                    struct pr_sample *ret, struct pr_err *err)
 {
-    assert(r->is_open);
-    if (i >= r->samples)
-        return pr_fail(err, PR_E_FORMAT, r->name,
-                       "there is no sample %llu, the file has %llu",
-                       (unsigned long long)i, (unsigned long long)r->samples);
-    return r->format->read(r, i, buf, cap, ret, err);
+    int rc = check_number(r, i, err);
+
+    return rc ? rc : r->format->read(r, i, buf, cap, ret, err);
+}
+
+int pr_reader_read_part(struct pr_reader *r, uint64_t i,
+                        const struct pr_part *part, void *buf, size_t cap,
+                        struct pr_sample *ret, struct pr_err *err)
+{
+    int rc = check_number(r, i, err);
+
+    assert(r->whole.ndim >= 2 && part->rows && part->columns &&
+           part->top + part->rows <= r->whole.dim[0] &&
+           part->left + part->columns <= r->whole.dim[1]);
+    return rc ? rc : r->format->read_part(r, i, part, buf, cap, ret, err);
 }
 
 void pr_reader_close(struct pr_reader *r)

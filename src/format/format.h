@@ -57,6 +57,11 @@ uint64_t pr_spec_sample_bytes(const struct pr_file_spec *spec);
 
 /* ---- samples as a reader gives them */
 
+/* Rows and columns of a picture. */
+struct pr_part {
+    uint64_t top, left, rows, columns;
+};
+
 struct pr_sample {
     const void *data;    /* in the caller's buffer, or the reader's until the
                             next read or close */
@@ -66,6 +71,8 @@ struct pr_sample {
     bool fortran; /* first dimension fastest */
     bool has_label;
     int64_t label;
+    struct pr_part part; /* rows are not 0: data has this part of the shape
+                            alone */
 };
 
 struct pr_read_opts {
@@ -83,12 +90,14 @@ struct pr_reader {
     struct pr_storage *st;
     struct pr_read_opts opts;
     bool is_open;
-    char name[4096];      /* of the open file */
-    struct pr_object obj; /* it; hdf5 and others may use more */
-    uint64_t samples;     /* in it; set by open */
-    size_t need;          /* bytes of buffer that any read of it needs, slack
-                             included; set by open, may grow at a read */
-    uint8_t *scratch;     /* pr_reader_scratch */
+    char name[4096];       /* of the open file */
+    struct pr_object obj;  /* it; hdf5 and others may use more */
+    uint64_t samples;      /* in it; set by open */
+    size_t need;           /* bytes of buffer that any read of it needs, slack
+                              included; set by open, may grow at a read */
+    struct pr_shape whole; /* of a picture that parts can be read of; set by
+                              open; ndim 0: there are none */
+    uint8_t *scratch;      /* pr_reader_scratch */
     size_t scratch_cap;
     void *data; /* format->reader_bytes, zeroed at the start */
 };
@@ -106,6 +115,15 @@ int pr_reader_open(struct pr_reader *r, const char *name,
  * PR_IO_ALIGN (pr_storage_buffer). In order is never slower than at random. */
 int pr_reader_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
                    struct pr_sample *ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* A part of sample i, of a reader that has a `whole`, with the same pixels that
+ * reading all of it gives. ret->part says what is there: as much or more, or
+ * its rows are 0: all. What is wrong with the rest of the sample may go
+ * unnoticed. The buffer is as above. */
+int pr_reader_read_part(struct pr_reader *r, uint64_t i,
+                        const struct pr_part *part, void *buf, size_t cap,
+                        struct pr_sample *ret,
+                        struct pr_err *err) PR_MUST_CHECK;
 void pr_reader_close(struct pr_reader *r);
 
 /* For formats: a buffer of the reader's with at least so many bytes, aligned
@@ -176,6 +194,10 @@ struct pr_format {
     int (*open)(struct pr_reader *r, struct pr_err *err);
     int (*read)(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
                 struct pr_sample *ret, struct pr_err *err);
+    /* Optional; needed by one whose open sets `whole`. */
+    int (*read_part)(struct pr_reader *r, uint64_t i,
+                     const struct pr_part *part, void *buf, size_t cap,
+                     struct pr_sample *ret, struct pr_err *err);
     void (*close)(struct pr_reader *r);       /* also after a failed open */
     void (*reader_done)(struct pr_reader *r); /* optional */
 };

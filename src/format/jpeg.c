@@ -6,6 +6,7 @@
  * an error.
  */
 #include "format/image.h"
+#include "format/jpeg_part.h"
 
 #include <limits.h>
 #include <string.h>
@@ -135,6 +136,7 @@ static void writer_done(struct pr_writer *w)
 struct reader {
     struct pr_image_reader image; /* first */
     tjhandle tj;
+    struct pr_jpeg_part part;
 };
 
 struct frame {
@@ -229,7 +231,10 @@ static int open_file(struct pr_reader *r, struct pr_err *err)
         return rc;
     x->image.image = frame.image;
     x->image.dtype = PR_U8;
-    return pr_image_size(r, err);
+    rc = pr_image_size(r, err);
+    if (!rc)
+        r->whole = pr_image_sample(r, NULL).shape;
+    return rc;
 }
 
 /* Adobe stores the four inks inverted, and Pillow takes every file for one of
@@ -277,10 +282,31 @@ static int read_sample(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
     return rc;
 }
 
+static int read_part(struct pr_reader *r, uint64_t i,
+                     const struct pr_part *part, void *buf, size_t cap,
+                     struct pr_sample *ret, struct pr_err *err)
+{
+    struct reader *x = r->data;
+    const struct pr_image *image = &x->image.image;
+    struct pr_part there;
+    int rc = pr_image_cap(r, cap, err);
+
+    if (rc)
+        return rc;
+    if (!pr_jpeg_part_decode(&x->part, x->image.file, (size_t)r->obj.size,
+                             image, part, buf, &there))
+        return read_sample(r, i, buf, cap, ret, err);
+    *ret = pr_image_sample(r, buf);
+    ret->part = there;
+    ret->size = (size_t)(there.rows * there.columns * image->channels);
+    return PR_OK;
+}
+
 static void reader_done(struct pr_reader *r)
 {
     struct reader *x = r->data;
 
+    pr_jpeg_part_done(&x->part);
     if (x->tj)
         tjDestroy(x->tj);
 }
@@ -300,6 +326,7 @@ const struct pr_format pr_format_jpeg = {
     .reader_bytes = sizeof(struct reader),
     .open = open_file,
     .read = read_sample,
+    .read_part = read_part,
     .close = pr_image_close,
     .reader_done = reader_done,
 };

@@ -1,4 +1,4 @@
-/* Writing a safetensors file of float32 tensors. */
+/* Writing a safetensors file of tensors. */
 #include "format/tensors_write.h"
 
 #include "base/json.h"
@@ -11,15 +11,15 @@
 
 enum { ALIGN = 64, PIECE = 4096 };
 
-void pr_tensor_writer_add(struct pr_tensor_writer *w, const char *name,
-                          unsigned dims, const int64_t *at)
+static void announce(struct pr_tensor_writer *w, const char *name,
+                     const char *type, unsigned dims, const int64_t *at)
 {
     struct pr_buf *b = &w->head;
     uint64_t bytes = sizeof(float);
 
     pr_buf_str(b, b->len ? "," : "{\"__metadata__\":{\"format\":\"pt\"},");
     pr_json_string(b, name, strlen(name));
-    pr_buf_str(b, ":{\"dtype\":\"F32\",\"shape\":[");
+    pr_buf_printf(b, ":{\"dtype\":\"%s\",\"shape\":[", type);
     for (unsigned i = 0; i < dims; i++) {
         pr_buf_printf(b, "%s%lld", i ? "," : "", (long long)at[i]);
         bytes *= (uint64_t)at[i];
@@ -28,6 +28,18 @@ void pr_tensor_writer_add(struct pr_tensor_writer *w, const char *name,
                   (unsigned long long)w->bytes,
                   (unsigned long long)w->bytes + bytes);
     w->bytes += bytes;
+}
+
+void pr_tensor_writer_add(struct pr_tensor_writer *w, const char *name,
+                          unsigned dims, const int64_t *at)
+{
+    announce(w, name, "F32", dims, at);
+}
+
+void pr_tensor_writer_add_ints(struct pr_tensor_writer *w, const char *name,
+                               unsigned dims, const int64_t *at)
+{
+    announce(w, name, "I32", dims, at);
 }
 
 /* The length, and blanks so that the contents start aligned. */
@@ -73,10 +85,10 @@ int pr_tensor_writer_open(struct pr_tensor_writer *w, const char *path,
     return rc ? rc : write_head(w, err);
 }
 
-int pr_tensor_writer_put(struct pr_tensor_writer *w, const float *values,
+int pr_tensor_writer_put(struct pr_tensor_writer *w, const void *values,
                          uint64_t elements, struct pr_err *err)
 {
-    w->put += elements * sizeof *values;
+    w->put += elements * sizeof(uint32_t);
     assert(w->put <= w->bytes);
 #if __BYTE_ORDER == __BIG_ENDIAN
     uint32_t piece[PIECE];
@@ -84,14 +96,14 @@ int pr_tensor_writer_put(struct pr_tensor_writer *w, const float *values,
 
     for (uint64_t i = 0, n; !rc && i < elements; i += n) {
         n = elements - i < PIECE ? elements - i : PIECE;
-        memcpy(piece, values + i, n * sizeof *piece);
+        memcpy(piece, (const uint32_t *)values + i, n * sizeof *piece);
         for (uint64_t k = 0; k < n; k++)
             piece[k] = htole32(piece[k]);
         rc = pr_file_put(&w->file, piece, n * sizeof *piece, err);
     }
     return rc;
 #else
-    return pr_file_put(&w->file, values, elements * sizeof *values, err);
+    return pr_file_put(&w->file, values, elements * sizeof(uint32_t), err);
 #endif
 }
 

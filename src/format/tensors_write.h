@@ -1,7 +1,7 @@
 /*
- * Writing a safetensors file of float32 tensors with their shapes. The list
- * comes first, then the contents in that order; the file appears whole or not
- * at all.
+ * Writing a safetensors file of float32 and int32 tensors with their shapes.
+ * The list comes first, then the contents in that order; the file appears whole
+ * or not at all.
  */
 #ifndef PR_FORMAT_TENSORS_WRITE_H
 #define PR_FORMAT_TENSORS_WRITE_H
@@ -23,9 +23,11 @@ struct pr_tensor_writer {
         .head = PR_BUF_INIT(100 << 20), .file = {.fd = -1 } \
     }
 
-/* Announces a tensor of these sizes. */
+/* Announces a tensor of these sizes: of float32, or of int32_t. */
 void pr_tensor_writer_add(struct pr_tensor_writer *w, const char *name,
                           unsigned dims, const int64_t *at);
+void pr_tensor_writer_add_ints(struct pr_tensor_writer *w, const char *name,
+                               unsigned dims, const int64_t *at);
 
 /* Creates the file beside path and writes the header. PR_E_IO when there is
  * no room for all of it. */
@@ -33,7 +35,7 @@ int pr_tensor_writer_open(struct pr_tensor_writer *w, const char *path,
                           struct pr_err *err) PR_MUST_CHECK;
 
 /* The contents of the next tensor. */
-int pr_tensor_writer_put(struct pr_tensor_writer *w, const float *values,
+int pr_tensor_writer_put(struct pr_tensor_writer *w, const void *values,
                          uint64_t elements, struct pr_err *err) PR_MUST_CHECK;
 
 /* Gives it its name. */

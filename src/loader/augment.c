@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -124,12 +125,51 @@ static bool make_taps(struct pr_taps *t, const struct side *s)
     return true;
 }
 
+/* Both sides of a crop of a picture. */
+static void find_sides(const struct pr_augment *a, const struct pr_crop *c,
+                       uint64_t rows, uint64_t columns, struct side *ret_down,
+                       struct side *ret_across)
+{
+    *ret_down = (struct side){c->top, c->rows, a->shape[1], 0, rows, false};
+    *ret_across =
+        (struct side){c->left, c->columns, a->shape[2], 0, columns, c->flip};
+    if (c->alone) {
+        ret_down->low = (uint64_t)c->top;
+        ret_down->high = (uint64_t)(c->top + c->rows);
+        ret_across->low = (uint64_t)c->left;
+        ret_across->high = (uint64_t)(c->left + c->columns);
+    }
+}
+
+/* What any of its pixels may be made of. */
+static void find_reach(const struct side *s, uint64_t *ret_at,
+                       uint64_t *ret_len)
+{
+    double reach = fmax(s->len / (double)s->want, 1) + 1;
+    double low = fmax(floor(s->at - reach), (double)s->low);
+    double high = fmin(ceil(s->at + s->len + reach), (double)s->high);
+
+    *ret_at = (uint64_t)low;
+    *ret_len = (uint64_t)(high - low);
+}
+
+void pr_crop_part(const struct pr_augment *a, const struct pr_crop *c,
+                  uint64_t rows, uint64_t columns, struct pr_part *ret)
+{
+    struct side down, across;
+
+    find_sides(a, c, rows, columns, &down, &across);
+    find_reach(&down, &ret->top, &ret->rows);
+    find_reach(&across, &ret->left, &ret->columns);
+}
+
 /* ---- passes */
 
 /* What is done to one picture. */
 struct job {
     const struct pr_augment *a;
     const struct pr_picture *p;
+    struct pr_part there;   /* of the picture */
     uint64_t left, columns; /* of the picture that are looked at */
     unsigned channels;      /* of a row, once it was converted */
     float *row, *out;
@@ -141,8 +181,10 @@ static void blend_row(const struct job *j, uint64_t y)
     const struct pr_picture *p = j->p;
     const struct pr_taps *t = &j->a->down;
     const float *w = t->weights + y * t->taps;
-    size_t stride = p->columns * p->channels, n = j->columns * p->channels;
-    size_t at = t->first[y] * stride + j->left * p->channels;
+    size_t stride = j->there.columns * p->channels;
+    size_t n = j->columns * p->channels;
+    size_t at = (t->first[y] - j->there.top) * stride +
+                (j->left - j->there.left) * p->channels;
     const any_u16 *wide = (const any_u16 *)p->data + at;
 
     if (!p->is_16) {
@@ -259,39 +301,50 @@ static int check(const struct pr_augment *a, const struct pr_picture *p,
                    p->channels, (unsigned long long)a->shape[0]);
 }
 
-static void find_columns(struct job *j)
+/* What is looked at along one side. */
+static void find_span(const struct pr_taps *t, uint64_t n, uint64_t *ret_at,
+                      uint64_t *ret_len)
 {
-    const struct pr_taps *t = &j->a->across;
     uint32_t low = UINT32_MAX, high = 0;
 
-    for (uint64_t x = 0; x < j->a->shape[2]; x++) {
+    for (uint64_t x = 0; x < n; x++) {
         uint32_t end = t->first[x] + t->count[x];
 
         low = t->first[x] < low ? t->first[x] : low;
         high = end > high ? end : high;
     }
-    j->left = low;
-    j->columns = high - low;
+    *ret_at = low;
+    *ret_len = high - low;
+}
+
+static void find_there(struct job *j)
+{
+    const struct pr_picture *p = j->p;
+    const struct pr_part *there = &j->there;
+    uint64_t top, rows;
+
+    j->there = p->part.rows
+                   ? p->part
+                   : (struct pr_part){.rows = p->rows, .columns = p->columns};
+    find_span(&j->a->across, j->a->shape[2], &j->left, &j->columns);
+    find_span(&j->a->down, j->a->shape[1], &top, &rows);
+    assert(top >= there->top && top + rows <= there->top + there->rows &&
+           j->left >= there->left &&
+           j->left + j->columns <= there->left + there->columns);
+    (void)there;
 }
 
 static int plan(struct pr_augment *a, const struct pr_crop *c, struct job *j,
                 struct pr_err *err)
 {
     const struct pr_picture *p = j->p;
-    struct side down = {c->top, c->rows, a->shape[1], 0, p->rows, false};
-    struct side across = {c->left, c->columns, a->shape[2],
-                          0,       p->columns, c->flip};
+    struct side down, across;
     size_t n;
 
-    if (c->alone) {
-        down.low = (uint64_t)c->top;
-        down.high = (uint64_t)(c->top + c->rows);
-        across.low = (uint64_t)c->left;
-        across.high = (uint64_t)(c->left + c->columns);
-    }
+    find_sides(a, c, p->rows, p->columns, &down, &across);
     if (!make_taps(&a->down, &down) || !make_taps(&a->across, &across))
         return pr_fail_nomem(err);
-    find_columns(j);
+    find_there(j);
     /* Pixels after the last one count for nothing, and are loaded. */
     n = j->columns * p->channels;
     a->row = grow(a->row, &a->row_room, n + (a->across.most + 1) * PIXEL,

@@ -32,6 +32,13 @@ void pr_crop_draw(struct pr_rng *rng, uint64_t rows, uint64_t columns,
 void pr_crop_middle(uint64_t rows, uint64_t columns, uint64_t want_rows,
                     uint64_t want_columns, struct pr_crop *ret);
 
+struct pr_augment;
+
+/* What is looked at of a picture of so many rows and columns, or a little
+ * more. */
+void pr_crop_part(const struct pr_augment *a, const struct pr_crop *c,
+                  uint64_t rows, uint64_t columns, struct pr_part *ret);
+
 /* What goes into one pixel or row of the result: weights[at * taps …] of the
  * pixels from first[at] on, count[at] of them; the others are 0. taps is a
  * multiple of 4. */
@@ -46,9 +53,11 @@ struct pr_taps {
 struct pr_picture {
     const void *data; /* rows of columns of channels */
     uint64_t rows, columns;
-    unsigned channels; /* 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha */
-    bool is_16;        /* bits an element; else 8 */
-    bool is_cmyk;      /* what the 4 channels are */
+    unsigned channels;   /* 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha */
+    bool is_16;          /* bits an element; else 8 */
+    bool is_cmyk;        /* what the 4 channels are */
+    struct pr_part part; /* rows are not 0: data has this part of it alone,
+                            with all that pr_crop_part says */
 };
 
 /* Where it goes, and scratch memory; belongs to one thread. */
@@ -87,6 +96,11 @@ int pr_augment_picture(struct pr_augment *a, const struct pr_picture *p,
 int pr_augment_sample(struct pr_augment *a, const struct pr_sample *s,
                       struct pr_rng *rng, const char *where, float *out,
                       struct pr_err *err) PR_MUST_CHECK;
+
+/* The part of a picture that pr_augment_sample will look at if it gets a
+ * generator in the same state. */
+void pr_augment_part(const struct pr_augment *a, const struct pr_shape *whole,
+                     struct pr_rng *rng, struct pr_part *ret);
 
 /* augment_numbers.c: elements in C order to floats. */
 void pr_augment_numbers(const struct pr_augment *a, const void *data,

@@ -122,8 +122,28 @@ static bool as_picture(const struct pr_augment *a, const struct pr_sample *s,
                             .columns = shape->dim[1],
                             .channels = is_flat ? 1 : (unsigned)shape->dim[2],
                             .is_16 = s->dtype == PR_U16,
-                            .is_cmyk = a->is_cmyk};
+                            .is_cmyk = a->is_cmyk,
+                            .part = s->part};
     return true;
+}
+
+static void choose_crop(const struct pr_augment *a, uint64_t rows,
+                        uint64_t columns, struct pr_rng *rng,
+                        struct pr_crop *ret)
+{
+    if (a->random)
+        pr_crop_draw(rng, rows, columns, ret);
+    else
+        pr_crop_middle(rows, columns, a->shape[1], a->shape[2], ret);
+}
+
+void pr_augment_part(const struct pr_augment *a, const struct pr_shape *whole,
+                     struct pr_rng *rng, struct pr_part *ret)
+{
+    struct pr_crop crop;
+
+    choose_crop(a, whole->dim[0], whole->dim[1], rng, &crop);
+    pr_crop_part(a, &crop, whole->dim[0], whole->dim[1], ret);
 }
 
 static int give_picture(struct pr_augment *a, const struct pr_picture *p,
@@ -133,14 +153,21 @@ static int give_picture(struct pr_augment *a, const struct pr_picture *p,
     struct pr_crop crop;
     int rc;
 
-    if (a->random)
-        pr_crop_draw(rng, p->rows, p->columns, &crop);
-    else
-        pr_crop_middle(p->rows, p->columns, a->shape[1], a->shape[2], &crop);
+    choose_crop(a, p->rows, p->columns, rng, &crop);
     rc = pr_augment_picture(a, p, &crop, out, err);
     if (rc == PR_E_CONF && err)
         return pr_reword(err, where, "%s", err->msg);
     return rc;
+}
+
+/* Elements that should be there. */
+static uint64_t count_of(const struct pr_sample *s,
+                         const struct pr_shape *shape)
+{
+    if (!s->part.rows)
+        return pr_shape_count(shape);
+    return s->part.rows * s->part.columns *
+           (shape->ndim > 2 ? shape->dim[2] : 1);
 }
 
 int pr_augment_sample(struct pr_augment *a, const struct pr_sample *s,
@@ -156,7 +183,7 @@ int pr_augment_sample(struct pr_augment *a, const struct pr_sample *s,
         shape = &a->as;
     /* What the shape promises is there: formats see to it, this is so that a
      * mistake of theirs does not become one of ours. */
-    if (pr_shape_count(shape) > s->size / pr_dtype_bytes(s->dtype))
+    if (count_of(s, shape) > s->size / pr_dtype_bytes(s->dtype))
         return misfit(a, s, shape, where, err);
     rc = in_c_order(a, s, shape, &data, err);
     if (rc)
@@ -165,7 +192,7 @@ int pr_augment_sample(struct pr_augment *a, const struct pr_sample *s,
         picture.data = data;
         return give_picture(a, &picture, rng, where, out, err);
     }
-    if (pr_shape_count(shape) != a->count)
+    if (s->part.rows || pr_shape_count(shape) != a->count)
         return misfit(a, s, shape, where, err);
     pr_augment_numbers(a, data, s->dtype, out);
     return PR_OK;

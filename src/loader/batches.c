@@ -55,14 +55,14 @@ static int make_order(struct pr_batches *b, struct pr_err *err)
 {
     const struct pr_dataset *set = b->o.set;
     struct pr_order_opts opts = {
-        .files = set->files[PR_TRAIN],
+        .files = set->files[b->o.split],
         .samples_per_file = set->spec.samples,
         .accelerators = 1,
         .batch = b->o.batch,
         .drop_last = true,
-        .shuffle_files = true,
-        .shuffle_samples = true,
-        .window = (uint64_t)b->reader.shuffle_size,
+        .shuffle_files = !b->o.in_order,
+        .shuffle_samples = !b->o.in_order,
+        .window = b->o.in_order ? 0 : (uint64_t)b->reader.shuffle_size,
         .seed = b->o.seed,
     };
     int rc;
@@ -73,7 +73,9 @@ static int make_order(struct pr_batches *b, struct pr_err *err)
     rc = pr_order_series_init(&b->series, &opts, &b->order, err);
     if (rc || b->order.batches)
         return rc;
-    (void)pr_fail(err, PR_E_CONF, "dataset.num_files_train",
+    (void)pr_fail(err, PR_E_CONF,
+                  b->o.split == PR_TRAIN ? "dataset.num_files_train"
+                                         : "dataset.num_files_eval",
                   "%llu samples do not fill a batch of %llu",
                   (unsigned long long)b->order.total,
                   (unsigned long long)opts.batch);
@@ -93,12 +95,16 @@ static int start(struct pr_batches *b, struct pr_err *err)
                                 .stop = b->o.stop,
                                 .took = pr_batches_took,
                                 .took_ctx = b};
-    int rc = pr_feed_new(&opts, &b->feed, err);
+    const struct pr_augment *a = &b->threads[0].augment;
+    int rc;
 
+    if (a->is_image && a->dims == 3)
+        opts.part = pr_batches_part;
+    rc = pr_feed_new(&opts, &b->feed, err);
     if (rc)
         return rc;
     b->has_begun = true;
-    return pr_feed_begin(b->feed, PR_TRAIN, &b->order, UINT64_MAX, err);
+    return pr_feed_begin(b->feed, b->o.split, &b->order, UINT64_MAX, err);
 }
 
 int pr_batches_new(const struct pr_batches_opts *opts, struct pr_batches **ret,
@@ -280,6 +286,8 @@ const char *pr_batches_note(const struct pr_batches *b)
 {
     uint64_t samples = 0, labelled = 0;
 
+    if (b->o.set->classes[b->o.split])
+        return "labels are the folders of the files";
     if (b->o.set->has_labels_apart)
         return "labels are those of the files beside the samples";
     for (unsigned i = 0; i < b->count; i++) {

@@ -16,8 +16,10 @@
 struct pr_batches;
 
 struct pr_batches_opts {
-    const struct pr_dataset *set; /* its files to train with */
-    struct pr_storage *first;     /* others are opened beside it; borrowed */
+    const struct pr_dataset *set;
+    enum pr_split split;      /* which of its files */
+    bool in_order;            /* not shuffled */
+    struct pr_storage *first; /* others are opened beside it; borrowed */
     const struct pr_reader_opts *reader;
     uint64_t batch;   /* samples in one */
     unsigned threads; /* 0: reader->read_threads, 1 at least */

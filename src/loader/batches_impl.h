@@ -23,9 +23,16 @@ struct pr_labels {
 int pr_labels_init(struct pr_labels *l, const struct pr_batches_opts *o,
                    struct pr_err *err) PR_MUST_CHECK;
 void pr_labels_done(struct pr_labels *l);
-int pr_labels_get(struct pr_labels *l, const struct pr_dataset *set,
+int pr_labels_get(struct pr_labels *l, const struct pr_batches_opts *o,
                   uint64_t sample, int64_t *ret,
                   struct pr_err *err) PR_MUST_CHECK;
+
+/* File i of the split among all. */
+static inline uint64_t pr_batches_file(const struct pr_batches_opts *o,
+                                       uint64_t i)
+{
+    return o->split == PR_TRAIN ? i : o->set->files[PR_TRAIN] + i;
+}
 
 /* What a reading thread has for itself. Others only look at the counters. */
 struct pr_batches_thread {
@@ -64,6 +71,9 @@ struct pr_batches {
 
 /* batches_take.c: a thread puts a sample where it belongs. */
 pr_feed_took pr_batches_took;
+
+/* What it will use of a picture. */
+pr_feed_part pr_batches_part;
 
 /* batches_room.c: memory of batches and threads. */
 int pr_batches_room(struct pr_batches *b, struct pr_err *err) PR_MUST_CHECK;

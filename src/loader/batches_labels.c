@@ -31,13 +31,13 @@ void pr_labels_done(struct pr_labels *l)
     pr_free(l->buf);
 }
 
-static int open_file(struct pr_labels *l, const struct pr_dataset *set,
+static int open_file(struct pr_labels *l, const struct pr_batches_opts *o,
                      uint64_t file, struct pr_err *err)
 {
     if (l->reader->is_open)
         pr_reader_close(l->reader);
     l->file = file;
-    pr_dataset_name(set, file, PR_NAME_LABELS, l->name);
+    pr_dataset_name(o->set, pr_batches_file(o, file), PR_NAME_LABELS, l->name);
     return pr_reader_open(l->reader, l->name, err);
 }
 
@@ -85,15 +85,16 @@ static bool whole_number(const struct pr_sample *s, int64_t *ret)
     return true;
 }
 
-int pr_labels_get(struct pr_labels *l, const struct pr_dataset *set,
+int pr_labels_get(struct pr_labels *l, const struct pr_batches_opts *o,
                   uint64_t sample, int64_t *ret, struct pr_err *err)
 {
-    uint64_t each = set->spec.samples, file = sample / each, i = sample % each;
+    uint64_t each = o->set->spec.samples, file = sample / each,
+             i = sample % each;
     struct pr_sample s = {0};
     int rc = PR_OK;
 
     if (!l->reader->is_open || l->file != file)
-        rc = open_file(l, set, file, err);
+        rc = open_file(l, o, file, err);
     if (!rc && i >= l->reader->samples)
         rc = pr_fail(
             err, PR_E_FORMAT, l->name, "has %llu labels, expected %llu",

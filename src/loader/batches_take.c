@@ -1,5 +1,6 @@
 /* What a reading thread does with a sample: makes it fit for the model, at its
  * place in its batch, and finds its label. */
+#include "format/dataset_classes.h"
 #include "loader/batches_impl.h"
 
 /* Counters have one writer each. */
@@ -12,20 +13,39 @@ static void add(_Atomic uint64_t *x, uint64_t n)
 static void name_of(const struct pr_batches *b, uint64_t sample,
                     char out[static PR_NAME_BYTES])
 {
-    pr_dataset_name(b->o.set, sample / b->o.set->spec.samples, PR_NAME_DATA,
-                    out);
+    pr_dataset_name(b->o.set,
+                    pr_batches_file(&b->o, sample / b->o.set->spec.samples),
+                    PR_NAME_DATA, out);
+}
+
+/* Whoever draws for a sample, now or later, draws the same. */
+static void seed_for(const struct pr_batches *b, const struct pr_feed_taken *t,
+                     struct pr_rng *rng)
+{
+    uint64_t epoch = pr_order_series_epoch(&b->series, t->place);
+
+    pr_rng_seed(rng, pr_mix64(pr_mix64(b->o.seed) + epoch), t->sample);
+}
+
+void pr_batches_part(void *ctx, const struct pr_feed_taken *t,
+                     const struct pr_shape *whole, struct pr_part *ret)
+{
+    const struct pr_batches *b = ctx;
+    struct pr_rng rng;
+
+    seed_for(b, t, &rng);
+    pr_augment_part(&b->threads[t->thread].augment, whole, &rng, ret);
 }
 
 static int fit(struct pr_batches *b, const struct pr_feed_taken *t, float *out,
                struct pr_err *err)
 {
     struct pr_augment *a = &b->threads[t->thread].augment;
-    uint64_t epoch = pr_order_series_epoch(&b->series, t->place);
     char name[PR_NAME_BYTES];
     struct pr_rng rng;
     int rc;
 
-    pr_rng_seed(&rng, pr_mix64(pr_mix64(b->o.seed) + epoch), t->sample);
+    seed_for(b, t, &rng);
     rc = pr_augment_sample(a, t->data, &rng, "", out, err);
     if (rc != PR_E_CONF || !err)
         return rc;
@@ -42,6 +62,8 @@ static int bad_label(const struct pr_batches *b, uint64_t sample, int64_t label,
     (void)pr_fail(err, PR_E_CONF, name,
                   "a sample is labelled %lld, the model knows 0 to %lld",
                   (long long)label, (long long)b->o.classes - 1);
+    if (b->o.set->classes[b->o.split])
+        return pr_hint(err, "exp.model_opts may give it more 'classes'");
     return pr_hint(err, "dataset.num_classes says how many classes a set that "
                         "is made has");
 }
@@ -51,11 +73,14 @@ static int find_label(struct pr_batches *b, const struct pr_feed_taken *t,
 {
     struct pr_batches_thread *x = &b->threads[t->thread];
     uint64_t classes = (uint64_t)b->o.classes;
+    const struct pr_dataset_classes *folders = b->o.set->classes[b->o.split];
     int64_t label = t->data->label;
     int rc = PR_OK;
 
-    if (x->labels.reader) {
-        rc = pr_labels_get(&x->labels, b->o.set, t->sample, &label, err);
+    if (folders) {
+        label = (int64_t)pr_classes_label(folders, t->sample);
+    } else if (x->labels.reader) {
+        rc = pr_labels_get(&x->labels, &b->o, t->sample, &label, err);
     } else if (!t->data->has_label) {
         *ret = (int32_t)(pr_mix64(t->sample) % classes);
         return PR_OK;

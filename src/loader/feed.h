@@ -40,6 +40,12 @@ struct pr_feed_taken {
 typedef int pr_feed_took(void *ctx, const struct pr_feed_taken *t,
                          struct pr_err *err);
 
+/* Which part of it is enough, for a format that can read parts; called by the
+ * same thread before it is decoded, without data. What is kept in memory is
+ * whole. */
+typedef void pr_feed_part(void *ctx, const struct pr_feed_taken *t,
+                          const struct pr_shape *whole, struct pr_part *ret);
+
 struct pr_feed_opts {
     const struct pr_dataset *set;
     struct pr_storage *first; /* others are opened beside it; borrowed */
@@ -51,7 +57,8 @@ struct pr_feed_opts {
     pr_feed_saw *saw; /* or NULL */
     void *saw_ctx;
     pr_feed_took *took; /* or NULL: what was read is done with */
-    void *took_ctx;
+    pr_feed_part *part; /* or NULL: samples are read whole */
+    void *took_ctx;     /* of both */
 };
 
 int pr_feed_new(const struct pr_feed_opts *opts, struct pr_feed **ret,

@@ -110,8 +110,9 @@ int pr_feed_worker_init(struct pr_feed *f, unsigned number,
                         struct pr_err *err) PR_MUST_CHECK;
 void pr_feed_worker_done(struct pr_feed_worker *w);
 
-/* A sample, read and decoded. Times only now and then, else untouched. */
-int pr_feed_read(struct pr_feed_worker *w, uint64_t sample,
+/* Sample t->sample, read and decoded. Times only now and then, else untouched.
+ */
+int pr_feed_read(struct pr_feed_worker *w, const struct pr_feed_taken *t,
                  struct pr_sample *ret, uint64_t *ret_start, uint64_t *ret_end,
                  struct pr_err *err) PR_MUST_CHECK;
 

@@ -58,10 +58,22 @@ static int open_file(struct pr_feed_worker *w, uint64_t file,
     return pr_reader_open(w->reader, w->name, err);
 }
 
+/* What is wanted of sample i; part NULL: all. */
+static int read_wanted(struct pr_feed_worker *w, uint64_t i,
+                       const struct pr_part *part, struct pr_sample *ret,
+                       struct pr_err *err)
+{
+    struct pr_reader *r = w->reader;
+
+    return part ? pr_reader_read_part(r, i, part, w->buf, w->cap, ret, err)
+                : pr_reader_read(r, i, w->buf, w->cap, ret, err);
+}
+
 /* A file with fewer samples than the set should have is an error of its own:
  * which sample is missing says more than a number out of range. */
 static int read_sample(struct pr_feed_worker *w, uint64_t i,
-                       struct pr_sample *ret, struct pr_err *err)
+                       const struct pr_part *part, struct pr_sample *ret,
+                       struct pr_err *err)
 {
     struct pr_reader *r = w->reader;
     int rc = PR_OK;
@@ -75,25 +87,32 @@ static int read_sample(struct pr_feed_worker *w, uint64_t i,
     if (w->cap < r->need)
         rc = grow(w, r->need, err);
     if (!rc)
-        rc = pr_reader_read(r, i, w->buf, w->cap, ret, err);
+        rc = read_wanted(w, i, part, ret, err);
     if (rc == PR_E_CONF && w->cap < r->need) { /* it is larger than thought */
         rc = grow(w, r->need, err);
         if (!rc)
-            rc = pr_reader_read(r, i, w->buf, w->cap, ret, err);
+            rc = read_wanted(w, i, part, ret, err);
     }
     return rc;
 }
 
-static int from_storage(struct pr_feed_worker *w, uint64_t sample,
-                        struct pr_sample *ret, struct pr_err *err)
+static int from_storage(struct pr_feed_worker *w, const struct pr_feed_taken *t,
+                        bool in_part, struct pr_sample *ret, struct pr_err *err)
 {
+    const struct pr_feed_opts *o = &w->feed->o;
     uint64_t each = w->feed->order->o.samples_per_file;
-    uint64_t file = sample / each;
+    uint64_t file = t->sample / each;
+    struct pr_part part;
     int rc = PR_OK;
 
     if (!w->reader->is_open || w->file != file)
         rc = open_file(w, file, err);
-    return rc ? rc : read_sample(w, sample % each, ret, err);
+    if (rc)
+        return rc;
+    in_part = in_part && o->part && w->reader->whole.ndim;
+    if (in_part)
+        o->part(o->took_ctx, t, &w->reader->whole, &part);
+    return read_sample(w, t->sample % each, in_part ? &part : NULL, ret, err);
 }
 
 /* Whether files are at least as large as their samples: all alike, and not
@@ -138,7 +157,7 @@ static int from_bytes(struct pr_feed_worker *w, uint64_t file,
 
 /* Once in memory, always from there: the copy is the load that is left. */
 static int from_memory(struct pr_feed_worker *w, pr_kept_slot *slot,
-                       uint64_t sample, struct pr_sample *ret,
+                       const struct pr_feed_taken *t, struct pr_sample *ret,
                        struct pr_err *err)
 {
     const struct pr_kept *k = atomic_load(slot);
@@ -157,7 +176,7 @@ static int from_memory(struct pr_feed_worker *w, pr_kept_slot *slot,
         *ret = (struct pr_sample){.data = w->buf, .size = k->len};
         return rc;
     }
-    return from_storage(w, sample, ret, err);
+    return from_storage(w, t, false, ret, err);
 }
 
 /* Keeping it is not part of reading it, and not timed. */
@@ -172,10 +191,11 @@ static int keep_in_memory(struct pr_feed *f, uint64_t sample,
     return pr_hint(err, "leave out reader.read_type=memory");
 }
 
-static int fetch(struct pr_feed_worker *w, uint64_t sample,
+static int fetch(struct pr_feed_worker *w, const struct pr_feed_taken *t,
                  struct pr_sample *ret, struct pr_err *err)
 {
     struct pr_feed *f = w->feed;
+    uint64_t sample = t->sample;
 
     atomic_store_explicit(&w->sample, sample, memory_order_relaxed);
     if (!f->reads)
@@ -183,12 +203,12 @@ static int fetch(struct pr_feed_worker *w, uint64_t sample,
     if (f->bytes_alone)
         return from_bytes(w, sample, ret, err);
     if (f->memory[f->split])
-        return from_memory(w, &f->memory[f->split][sample], sample, ret, err);
-    return from_storage(w, sample, ret, err);
+        return from_memory(w, &f->memory[f->split][sample], t, ret, err);
+    return from_storage(w, t, true, ret, err);
 }
 
 /* The same, timed: how long, and how much of it in the storage. */
-static int fetch_timed(struct pr_feed_worker *w, uint64_t sample,
+static int fetch_timed(struct pr_feed_worker *w, const struct pr_feed_taken *t,
                        struct pr_sample *ret, uint64_t *ret_start,
                        uint64_t *ret_end, struct pr_err *err)
 {
@@ -196,7 +216,7 @@ static int fetch_timed(struct pr_feed_worker *w, uint64_t sample,
     int rc;
 
     pr_storage_time(w->st, true);
-    rc = fetch(w, sample, ret, err);
+    rc = fetch(w, t, ret, err);
     pr_storage_time(w->st, false);
     *ret_start = start;
     *ret_end = pr_clock_ns();
@@ -208,7 +228,7 @@ static int fetch_timed(struct pr_feed_worker *w, uint64_t sample,
     return rc;
 }
 
-int pr_feed_read(struct pr_feed_worker *w, uint64_t sample,
+int pr_feed_read(struct pr_feed_worker *w, const struct pr_feed_taken *t,
                  struct pr_sample *ret, uint64_t *ret_start, uint64_t *ret_end,
                  struct pr_err *err)
 {
@@ -216,12 +236,12 @@ int pr_feed_read(struct pr_feed_worker *w, uint64_t sample,
     int rc;
 
     if (f->o.saw || w->rest == 0) {
-        rc = fetch_timed(w, sample, ret, ret_start, ret_end, err);
+        rc = fetch_timed(w, t, ret, ret_start, ret_end, err);
     } else {
         w->rest--;
-        rc = fetch(w, sample, ret, err);
+        rc = fetch(w, t, ret, err);
     }
     if (!rc && f->memory[f->split])
-        rc = keep_in_memory(f, sample, ret, err);
+        rc = keep_in_memory(f, t->sample, ret, err);
     return rc;
 }

@@ -198,13 +198,13 @@ static int do_sample(struct pr_feed_worker *w, struct piece *p, uint64_t q,
     struct pr_feed_taken t = {.thread = w->number,
                               .accelerator = p->accelerator,
                               .place = place,
-                              .sample = sample,
-                              .data = &s};
+                              .sample = sample};
     int rc;
 
-    rc = pr_feed_read(w, sample, &s, &start, &end, err);
+    rc = pr_feed_read(w, &t, &s, &start, &end, err);
     if (!rc)
         rc = keep(w, p, place, &s, err);
+    t.data = &s;
     if (!rc)
         rc = hand_on(w, &t, err);
     if (rc) {

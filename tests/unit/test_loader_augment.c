@@ -65,7 +65,7 @@ static void an_identity_crop_gives_the_pixels(void **state)
         for (int flip = 0; flip < 2; flip++)
             for (int alone = 0; alone < 2; alone++) {
                 unsigned ch = sizes[i][0], h = sizes[i][1], w = sizes[i][2];
-                struct pr_picture p = {data, h, w, ch, false, false};
+                struct pr_picture p = {data, h, w, ch, false, false, {0}};
                 struct pr_crop c = {0, 0, h, w, alone, flip};
                 struct pr_augment a;
 
@@ -87,7 +87,7 @@ static void a_crop_takes_what_it_says(void **state)
 {
     static uint8_t data[30 * 40 * 3];
     static float out[3 * 8 * 11];
-    struct pr_picture p = {data, 30, 40, 3, false, false};
+    struct pr_picture p = {data, 30, 40, 3, false, false, {0}};
     struct pr_crop c = {13, 22, 8, 11, true, true};
     struct pr_augment a;
 
@@ -115,7 +115,7 @@ static void doubling_is_bilinear(void **state)
         150, 126.25, 78.75, 55,  /* */
         200, 160,    80,    40,
     };
-    struct pr_picture p = {data, 2, 2, 1, false, false};
+    struct pr_picture p = {data, 2, 2, 1, false, false, {0}};
     struct pr_crop c = {0, 0, 2, 2, true, false};
     struct pr_augment a;
     float out[16];
@@ -139,7 +139,7 @@ static void halving_looks_at_four(void **state)
         (250 + 3 * 120 + 3 * 60 + 0) / 8.,
         (60 + 0 + 3 * 200) / 7.,
     };
-    struct pr_picture p = {data, 1, 8, 1, false, false};
+    struct pr_picture p = {data, 1, 8, 1, false, false, {0}};
     struct pr_crop c = {0, 0, 1, 8, true, false};
     struct pr_augment a;
     float out[4];
@@ -155,7 +155,7 @@ static void halving_looks_at_four(void **state)
 static void what_is_outside_counts_or_not(void **state)
 {
     static const uint8_t data[] = {255, 255, 0, 0, 0, 0, 255, 255};
-    struct pr_picture p = {data, 1, 8, 1, false, false};
+    struct pr_picture p = {data, 1, 8, 1, false, false, {0}};
     struct pr_crop c = {0, 2, 1, 4, true, false};
     struct pr_augment a;
     float out[2];
@@ -178,7 +178,7 @@ static void ramps_stay_ramps(void **state)
     static const double lens[] = {60, 41, 20.5, 7};
     static uint8_t data[64 * 64 * 3];
     static float out[3 * 17 * 19];
-    struct pr_picture p = {data, 64, 64, 3, false, false};
+    struct pr_picture p = {data, 64, 64, 3, false, false, {0}};
 
     (void)state;
     for (unsigned y = 0; y < 64; y++)
@@ -261,7 +261,8 @@ static void all_crops_are_as_defined(void **state)
                                9 + pr_mix64(round + 500) % 38,
                                ch,
                                false,
-                               false};
+                               false,
+                               {0}};
         struct pr_augment a;
         struct pr_crop c;
         struct pr_rng rng;
@@ -344,8 +345,8 @@ static void channels_become_the_models(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pr_picture p = {rows[i].data, 1,     1,
-                               rows[i].have, false, rows[i].cmyk};
+        struct pr_picture p = {rows[i].data, 1,  1, rows[i].have, false,
+                               rows[i].cmyk, {0}};
         struct pr_crop c = {0, 0, 1, 1, true, false};
         struct pr_err err = {0};
         struct pr_augment a;
@@ -371,7 +372,7 @@ static void sixteen_bits_have_their_own_white(void **state)
 {
     uint8_t bytes[9];
     uint16_t values[] = {0, 65535, 32768, 13};
-    struct pr_picture p = {bytes + 1, 2, 2, 1, true, false};
+    struct pr_picture p = {bytes + 1, 2, 2, 1, true, false, {0}};
     struct pr_crop c = {0, 0, 2, 2, true, false};
     struct pr_augment a;
     float out[4];

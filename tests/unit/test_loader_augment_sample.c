@@ -234,9 +234,61 @@ static void no_memory_is_survived(void **state)
     torture(attempt);
 }
 
+/* Nothing outside the part that was announced counts, and what comes out is
+ * the same to the last bit. */
+static void a_part_is_as_good_as_the_whole(void **state)
+{
+    enum { MOST = 90, SIDE = 20 };
+    static uint8_t whole[MOST * MOST * 3];
+    static float want[3 * SIDE * SIDE], have[3 * SIDE * SIDE];
+    unsigned less = 0;
+
+    (void)state;
+    fill(whole, sizeof whole, 9);
+    for (uint64_t i = 0; i < 600; i++) {
+        uint64_t rows = 1 + pr_mix64(i) % MOST, columns = 1 + i * 7 % MOST;
+        unsigned ndim = i % 3 ? 3 : 2;
+        size_t each = ndim > 2 ? 3 : 1;
+        struct pr_sample all =
+            sample(whole, PR_U8, ndim, rows, columns, ndim > 2 ? 3 : 0);
+        struct pr_sample some = all;
+        struct pr_part *p = &some.part;
+        struct pr_augment a;
+        struct pr_rng rng;
+        uint8_t *data;
+
+        assert_int_equal(
+            pr_augment_init(&a, 3, (int64_t[]){3, SIDE, 1 + i % SIDE}, NULL),
+            PR_OK);
+        a.is_image = true;
+        a.random = i % 2;
+        pr_rng_seed(&rng, 1, 1); /* as give does */
+        pr_augment_part(&a, &all.shape, &rng, p);
+        assert_true(p->rows && p->top + p->rows <= rows);
+        assert_true(p->columns && p->left + p->columns <= columns);
+        some.size = p->rows * p->columns * each;
+        some.data = data = malloc(some.size);
+        assert_non_null(data);
+        for (uint64_t y = 0; y < p->rows; y++)
+            memcpy(data + y * p->columns * each,
+                   whole + ((p->top + y) * columns + p->left) * each,
+                   p->columns * each);
+        assert_int_equal(give(&a, &all, want, NULL), PR_OK);
+        assert_int_equal(give(&a, &some, have, NULL), PR_OK);
+        assert_memory_equal(have, want, a.count * sizeof *have);
+        less += some.size < all.size;
+        some.size--; /* not all that it says */
+        assert_int_equal(give(&a, &some, have, NULL), PR_E_CONF);
+        free(data);
+        pr_augment_done(&a);
+    }
+    assert_true(less > 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_is_as_good_as_the_whole),
         cmocka_unit_test(numbers_are_taken_as_they_are),
         cmocka_unit_test(arrays_with_channels_first_are_not_cropped),
         cmocka_unit_test(squares_are_gray_pictures),

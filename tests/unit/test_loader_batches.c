@@ -311,9 +311,53 @@ static void a_picture_that_fits_is_not_touched(void **state)
 }
 #endif
 
+#if PR_HAVE_JPEG
+
+/* What stays in memory was decoded whole, all else in part. */
+static void parts_of_pictures_change_nothing(void **state)
+{
+    enum { BATCHES = 12, BATCH = 5, EACH = 3 * 24 * 24 };
+    static float whole[BATCHES * BATCH * EACH], input[BATCHES * BATCH * EACH];
+    static int32_t labels[BATCHES * BATCH];
+
+    (void)state;
+    for (int augment = 0; augment < 2; augment++) {
+        struct pr_batches_figures figures;
+        uint64_t bytes[2];
+        struct kit k;
+
+        set_up(&k, "'dataset.format': 'jpeg',"
+                   "'dataset.record_dims': [97, 130, 3]");
+        for (int parts = 0; parts < 2; parts++) {
+            struct pr_batches_opts o;
+            struct pr_batches *b;
+
+            k.reader.read_type = parts ? "on_demand" : "memory";
+            o = opts_of(&k, BATCH, 3, 3, 24, 24);
+            o.augment = augment;
+            b = begin(&o);
+            take(b, BATCHES, BATCH, EACH, parts ? input : whole, labels);
+            pr_batches_figures(b, &figures);
+            bytes[parts] = figures.read_bytes / figures.read_samples;
+            pr_batches_free(b);
+        }
+        assert_memory_equal(input, whole, sizeof input);
+        assert_int_equal(bytes[0], 97 * 130 * 3);
+#if PR_HAVE_LIBJPEG
+        assert_true(bytes[1] < bytes[0] * 9 / 10);
+#endif
+        kit_done(&k);
+    }
+}
+
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#if PR_HAVE_JPEG
+        cmocka_unit_test(parts_of_pictures_change_nothing),
+#endif
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(an_epoch_has_every_sample_once),
         cmocka_unit_test(borrowed_batches_stay_as_they_are),
