@@ -1,0 +1,44 @@
+/* Texts: words and those that come next, each column going on from one step to
+ * the next. */
+#include "workload/task_words.h"
+
+enum { WORDS, NEXT };
+
+static int open(struct pr_task_run *t, struct pr_err *err)
+{
+    const struct pr_layer *a = &t->model->layers[t->input[WORDS]];
+    const struct pr_layer *b = &t->model->layers[t->input[NEXT]];
+
+    if (a->ids > 2 && a->ids == b->ids && a->shape.dims == 1 &&
+        b->shape.dims == 1 && a->shape.at[0] == b->shape.at[0])
+        return PR_OK;
+    return pr_fail(err, PR_E_CONF, t->model->path,
+                   "data 'text' wants 'words' and 'next' of one shape [n] and "
+                   "as many ids");
+}
+
+static void fill(const struct pr_task_run *t, const struct pr_task_at *at,
+                 void *const *out)
+{
+    int32_t *words = out[WORDS], *next = out[NEXT];
+    uint64_t rows = (uint64_t)pr_task_shape(t, WORDS)->at[0];
+    uint64_t from = at->step * rows;
+    struct pr_words w;
+
+    pr_words_init(&w, t->seed, 1, t->model->layers[t->input[WORDS]].ids);
+    words[0] = pr_word(&w, at->column, from);
+    for (uint64_t i = 0; i < rows; i++) {
+        next[i] = pr_word(&w, at->column, from + i + 1);
+        if (i + 1 < rows)
+            words[i + 1] = next[i];
+    }
+}
+
+const struct pr_task pr_task_text = {
+    .name = "text",
+    .says = "texts of words as frequent as in a language",
+    .inputs = {"words", "next"},
+    .ids = 1 << WORDS | 1 << NEXT,
+    .open = open,
+    .fill = fill,
+};

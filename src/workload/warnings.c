@@ -1,0 +1,18 @@
+/* Warnings as lines of the log. */
+#include "workload/warnings.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+void pr_warnings_put(const struct pr_buf *lines, struct pr_buf *out)
+{
+    const char *at = lines->data, *end;
+
+    while (lines->len && (end = strchr(at, '\n'))) {
+        pr_buf_str(out, "__warning__= ");
+        pr_json_string(out, at, (size_t)(end - at));
+        pr_buf_char(out, '\n');
+        at = end + 1;
+    }
+}

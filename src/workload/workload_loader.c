@@ -1,0 +1,223 @@
+/*
+ * The workload `loader`: what training asks of storage and processors before
+ * any network computes. Images of a data set are read, decoded, cropped,
+ * flipped and normalised as for ImageNet, and thrown away.
+ */
+#include "base/clock.h"
+#include "base/units.h"
+#include "conf/yaml.h"
+#include "workload/emulate_log.h"
+#include "workload/image_set.h"
+#include "workload/series.h"
+#include "workload/sink.h"
+#include "workload/warnings.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SIDE = 224 };
+
+struct loading {
+    struct pr_job *job;
+    struct pr_nn_opts nn;
+    struct pr_image_set_opts set;
+    uint64_t warmup, batches;
+    struct pr_progress progress;
+    struct pr_series times; /* ms */
+};
+
+/* Set by signals: looked at after every batch. */
+static bool stop;
+
+static void on_signal(int signo)
+{
+    (void)signo;
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+}
+
+/* ---- what is asked for */
+
+/* exp.model_opts may say how large images shall be: {"input": [3, 64, 64]}. */
+static int choose_size(struct loading *l, struct pr_err *err)
+{
+    const struct pr_value *v = l->job->exp.model_opts, *input;
+
+    l->set.dims = 3;
+    l->set.shape[0] = 3;
+    l->set.shape[1] = l->set.shape[2] = SIDE;
+    l->set.classes = INT32_MAX; /* nobody learns them */
+    input = v->kind == PR_MAP ? pr_get(v, "input") : NULL;
+    if (!input)
+        return PR_OK;
+    for (unsigned i = 0; i < 3; i++) {
+        const struct pr_value *n =
+            input->kind == PR_LIST && input->len == 3 ? &input->items[i] : NULL;
+
+        if (!n || n->kind != PR_INT || n->i < 1 || n->i > 65536)
+            return pr_fail(err, PR_E_CONF, "exp.model_opts",
+                           "'input' wants three whole numbers such as [3, 224, "
+                           "224]");
+        l->set.shape[i] = n->i;
+    }
+    return PR_OK;
+}
+
+static int init(struct loading *l, struct pr_job *job, struct pr_err *err)
+{
+    const struct pr_exp_opts *e = &job->exp;
+    int rc;
+
+    *l = (struct loading){.job = job};
+    rc = pr_opt_fill(&pr_nn_section, job->params, job->arena, &l->nn, err);
+    if (!rc)
+        rc = choose_size(l, err);
+    if (rc)
+        return rc;
+    l->set.batch = (uint64_t)e->replica_batch;
+    l->set.seed = (uint64_t)l->nn.seed;
+    l->set.augment = l->nn.augment;
+    l->warmup = (uint64_t)e->num_warmup_batches;
+    l->batches = (uint64_t)e->num_batches;
+    if (!l->set.batch)
+        return pr_fail(err, PR_E_CONF, "exp.replica_batch",
+                       "a batch of no sample cannot be loaded");
+    if (l->nn.max_count)
+        l->batches =
+            ((uint64_t)l->nn.max_count + l->set.batch - 1) / l->set.batch;
+    if (!l->batches)
+        return pr_fail(err, PR_E_CONF, "exp.num_batches",
+                       "no batch is to be measured");
+    if (!pr_image_set_wanted(job)) {
+        pr_fail(err, PR_E_CONF, job->id, "there is no data set to load");
+        return pr_hint(err, "-P exp.data_dir=FOLDER, or "
+                            "-P workflow.generate_data=true to make one");
+    }
+    return pr_image_set_check(job, err);
+}
+
+/* ---- the work */
+
+static int load_one(struct loading *l, struct pr_image_set *set, uint64_t i,
+                    struct pr_err *err)
+{
+    uint64_t start = pr_clock_ns(), wait;
+    const int32_t *labels;
+    const float *input;
+    int rc = pr_image_set_borrow(set, &input, &labels, &wait, err);
+
+    if (rc)
+        return rc;
+    if (i >= l->warmup)
+        pr_series_add(&l->times, (double)(pr_clock_ns() - start) / 1e6);
+    if (pr_progress_due(&l->progress))
+        pr_progress_say(&l->progress,
+                        (double)(i + 1) / (double)(l->warmup + l->batches),
+                        "batch %llu of %llu", (unsigned long long)i + 1,
+                        (unsigned long long)l->warmup + l->batches);
+    return __atomic_load_n(&stop, __ATOMIC_RELAXED)
+               ? pr_fail(err, PR_E_INTR, "", "interrupted")
+               : PR_OK;
+}
+
+static void put_verdict(const struct loading *l, struct pr_sink *k,
+                        double speed, double p99)
+{
+    char mean[24], slow[24], text[256];
+
+    snprintf(text, sizeof text,
+             "%.*f images/s of %lld x %lld are loaded (batch %llu in %s, p99 "
+             "%s)",
+             speed < 100, speed, (long long)l->set.shape[1],
+             (long long)l->set.shape[2], (unsigned long long)l->set.batch,
+             pr_format_seconds(mean, l->times.mean / 1e3),
+             pr_format_seconds(slow, p99 / 1e3));
+    pr_sink_str(k, "verdict", text);
+}
+
+static int report(struct loading *l, struct pr_image_set *set,
+                  struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(16 << 20);
+    PR_AUTO_BUF struct pr_buf notes = PR_BUF_INIT(65536);
+    double speed = (double)l->set.batch / (l->times.mean / 1e3), p99;
+    struct pr_sink k;
+    int rc;
+
+    pr_image_set_say(set, &out);
+    pr_sink_lines(&k, &out);
+    pr_buf_str(&out, "__results.prony.main__= [\"throughput\", \"time\"]\n");
+    rc = pr_series_put_times(&l->times, &k, &p99, err);
+    if (rc)
+        return rc;
+    pr_sink_float(&k, "throughput", speed);
+    put_verdict(l, &k, speed, p99);
+    pr_sink_str(&k, "item", "image");
+    pr_sink_uint(&k, "items", l->times.count * l->set.batch);
+    pr_image_set_note(set, &notes);
+    pr_warnings_put(&notes, &out);
+    rc = pr_log_write(&out, err);
+    return rc ? rc : pr_image_set_remove(set, err);
+}
+
+static int load(struct loading *l, struct pr_err *err)
+{
+    struct pr_image_set *set = NULL;
+    int rc = pr_image_set_open(l->job, &l->set, &set, err);
+
+    pr_progress_start(&l->progress);
+    for (uint64_t i = 0; i < l->warmup + l->batches && !rc; i++)
+        rc = load_one(l, set, i, err);
+    pr_progress_end(&l->progress);
+    if (!rc)
+        rc = report(l, set, err);
+    pr_image_set_free(set);
+    return rc;
+}
+
+static int run(struct pr_job *job, struct pr_err *err)
+{
+    struct sigaction sa = {.sa_handler = on_signal};
+    struct loading l;
+    int rc;
+
+    sigaction(SIGTERM, &sa, NULL);
+    sigaction(SIGINT, &sa, NULL);
+    rc = init(&l, job, err);
+    if (rc)
+        return rc;
+    pr_progress_init(&l.progress, job->dir);
+    l.set.stop = &stop;
+    l.set.progress = &l.progress;
+    rc = pr_series_init(&l.times, err);
+    if (!rc)
+        rc = load(&l, err);
+    pr_series_done(&l.times);
+    return rc;
+}
+
+static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+{
+    struct loading l;
+    int rc = init(&l, job, err);
+
+    if (!rc)
+        rc = pr_job_env(job, NULL, 0, &ret->env, err);
+    ret->argv = NULL;
+    return rc;
+}
+
+static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
+{
+    return pr_image_set_bytes(job, &ret->write_bytes, err);
+}
+
+const struct pr_workload pr_workload_loader = {
+    .abi = PR_WORKLOAD_ABI,
+    .name = "loader",
+    .desc = "loads images as training does: decode, crop, flip, normalise",
+    .options = &pr_nn_section,
+    .prepare = prepare,
+    .run = run,
+    .estimate = estimate,
+};
