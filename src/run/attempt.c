@@ -148,11 +148,12 @@ static void judge(const struct waiting *w, struct pr_attempt *a,
     }
 }
 
-/* What follows "prony: " in the last line that begins so; NULL: none does. */
+/* What follows "prony: " in the last line that begins so. NULL: none does; a
+ * replica that was killed has no words of its own, but mpirun has. */
 static const char *last_words(const char *text)
 {
-    static const char mark[] = "prony: ";
-    const char *words = NULL;
+    static const char mark[] = "prony: ", other[] = " noticed that ";
+    const char *words = NULL, *noticed = strstr(text, other);
 
     while (*text) {
         if (strncmp(text, mark, strlen(mark)) == 0)
@@ -160,6 +161,8 @@ static const char *last_words(const char *text)
         text += strcspn(text, "\n");
         text += *text == '\n';
     }
+    if (!words && noticed)
+        words = noticed + strlen(other);
     return words;
 }
 
@@ -224,7 +227,7 @@ int pr_attempt_run(const struct pr_attempt_ctx *ctx, struct pr_job *job,
         judge(&w, ret, start.argv ? start.argv[0] : workload->name);
     if (!rc && !start.argv)
         take_words(log_path, 1, ret);
-    else if (!rc && strcmp(workload->name, "framework") == 0)
+    else if (!rc && strcmp(workload->name, "command") != 0)
         take_words(log_path, LINES_OF_WORDS, ret);
     return rc;
 }

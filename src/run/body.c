@@ -8,6 +8,7 @@
 #include "run/attempt.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_PARAMS = 64 << 20 };
@@ -36,6 +37,13 @@ static int run_job(const char *dir, struct pr_arena *a, struct pr_err *err)
     return rc;
 }
 
+/* Processes of mpirun are also told to end when another one has failed, which
+ * is the one with something to say. */
+static bool has_words(int rc)
+{
+    return rc && (rc != PR_E_INTR || !getenv("OMPI_COMM_WORLD_RANK"));
+}
+
 int pr_attempt_body(void *ctx, const char *arg)
 {
     struct pr_arena *a = pr_arena_new(65536);
@@ -43,7 +51,7 @@ int pr_attempt_body(void *ctx, const char *arg)
     int rc = a ? run_job(arg, a, &err) : pr_fail_nomem(&err);
 
     (void)ctx;
-    if (rc)
+    if (has_words(rc))
         dprintf(2, "prony: %s%s%s%s%s\n", err.where, *err.where ? ": " : "",
                 err.msg, *err.hint ? "; " : "", err.hint);
     if (rc) /* a thread that hangs may still use it */

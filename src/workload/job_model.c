@@ -26,6 +26,8 @@ static int read_opts(struct pr_job *job, struct pr_value *ret,
 
 int pr_job_model(struct pr_job *job, struct pr_model **ret, struct pr_err *err)
 {
+    struct pr_nn_opts nn;
+    struct pr_model_variant variant;
     struct pr_value opts;
     int rc;
 
@@ -33,11 +35,14 @@ int pr_job_model(struct pr_job *job, struct pr_model **ret, struct pr_err *err)
         pr_fail(err, PR_E_CONF, job->id, "exp.model names no network");
         return pr_hint(err, "for example -P exp.model=resnet50");
     }
-    rc = read_opts(job, &opts, err);
+    rc = pr_opt_fill(&pr_nn_section, job->params, job->arena, &nn, err);
+    if (!rc)
+        rc = read_opts(job, &opts, err);
     if (rc)
         return rc;
-    rc = pr_model_load(job->exp.model, opts.kind == PR_MAP ? &opts : NULL,
-                       job->arena, ret, err);
+    variant = (struct pr_model_variant){
+        .values = opts.kind == PR_MAP ? &opts : NULL, .tiny = nn.tiny};
+    rc = pr_model_load(job->exp.model, &variant, job->arena, ret, err);
     if (rc && rc != PR_E_NOMEM && err && !*err->where)
         return pr_reword(err, "exp.model", "%s", err->msg);
     return rc;

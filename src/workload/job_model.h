@@ -1,4 +1,4 @@
-/* The network that an experiment names: exp.model and exp.model_opts. */
+/* The network that an experiment names: exp.model, exp.model_opts, nn.tiny. */
 #ifndef PR_WORKLOAD_JOB_MODEL_H
 #define PR_WORKLOAD_JOB_MODEL_H
 

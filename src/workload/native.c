@@ -1,9 +1,11 @@
 /* A training by our engine, from its parameters. */
 #include "workload/native.h"
 
+#include "workload/image_set.h"
 #include "workload/job_model.h"
+#include "workload/native_cart.h"
 #include "workload/native_machine.h"
-#include "workload/native_set.h"
+#include "workload/task.h"
 
 #include <string.h>
 
@@ -72,11 +74,27 @@ static void choose_optimizer(struct pr_native *n)
 
 /* ---- the data */
 
+/* One input of numbers, and the class of it. */
+static bool is_classifier(const struct pr_model *m)
+{
+    return m->input_count == 2 && !m->layers[0].ids && m->classes &&
+           pr_model_input(m, "labels") == 1;
+}
+
 static int choose_digits(struct pr_native *n, struct pr_err *err)
 {
     const struct pr_model *m = n->model;
 
-    if (!pr_digits_init(&n->digits, m->input.dims, m->input.at)) {
+    const struct pr_layer_shape *in = &m->layers[0].shape;
+
+    if (!is_classifier(m)) {
+        pr_fail(err, PR_E_CONF, "nn.data",
+                "'%s' does not tell classes of one input apart: digits are "
+                "not for it",
+                m->name);
+        return pr_hint(err, "leave nn.data out");
+    }
+    if (!pr_digits_init(&n->digits, in->dims, in->at)) {
         pr_fail(err, PR_E_CONF, "nn.data",
                 "digits cannot be drawn as an input of '%s'", m->name);
         return pr_hint(err,
@@ -91,23 +109,47 @@ static int choose_digits(struct pr_native *n, struct pr_err *err)
     n->from = PR_NATIVE_DIGITS;
     n->digits.seed = (uint64_t)n->nn.seed;
     n->samples = n->nn.samples ? (uint64_t)n->nn.samples : DIGITS;
-    if (n->samples < n->batch)
+    if (n->samples / n->ranks < n->batch)
         return pr_fail(err, PR_E_CONF, "nn.samples",
                        "%llu samples do not make a batch of %llu",
                        (unsigned long long)n->samples,
-                       (unsigned long long)n->batch);
+                       (unsigned long long)n->batch * n->ranks);
     return PR_OK;
+}
+
+/* Whether the model is one that its data can be made for. */
+static int check_task(const struct pr_model *m, struct pr_err *err)
+{
+    struct pr_task_run t;
+    int rc = pr_task_open(&t, m, 0, err);
+
+    if (!rc)
+        pr_task_close(&t);
+    return rc;
 }
 
 static int choose_data(struct pr_native *n, struct pr_err *err)
 {
-    if (pr_native_set_wanted(n->job)) {
+    if (pr_image_set_wanted(n->job)) {
         n->from = PR_NATIVE_SET;
-        return pr_native_set_check(n->job, err);
+        if (!is_classifier(n->model))
+            return pr_fail(err, PR_E_CONF, n->model->name,
+                           "a data set has images and their classes, which "
+                           "this model does not take");
+        return pr_image_set_check(n->job, err);
     }
     if (is(n->nn.data, "digits"))
         return choose_digits(n, err);
     n->from = PR_NATIVE_NOISE;
+    if (is(n->model->data, "cartpole") && !*n->nn.data) {
+        n->from = PR_NATIVE_CART;
+        n->batch = PR_CARTPOLE_STEPS;
+        n->batches = n->most_items ? n->most_items : n->batches;
+        return pr_cart_check(n->model, err);
+    } else if (*n->model->data && !*n->nn.data) {
+        n->from = PR_NATIVE_TASK;
+        return check_task(n->model, err);
+    }
     return PR_OK;
 }
 
@@ -124,8 +166,14 @@ static int choose_steps(struct pr_native *n, struct pr_err *err)
     if (!n->batch)
         return pr_fail(err, PR_E_CONF, "exp.replica_batch",
                        "a batch of no sample cannot be computed");
-    if (count)
-        n->batches = count / n->batch + (count % n->batch != 0);
+    n->most_items = count;
+    if (count) {
+        uint64_t each;
+
+        if (__builtin_mul_overflow(n->batch, n->model->items, &each))
+            each = UINT64_MAX;
+        n->batches = count / each + (count % each != 0);
+    }
     if (!n->batches)
         return pr_fail(err, PR_E_CONF, "exp.num_batches",
                        "no batch is to be measured");
@@ -148,16 +196,28 @@ static int choose_type(struct pr_native *n, struct pr_err *err)
     return PR_OK;
 }
 
+/* A step of a few microseconds is over before threads have met. */
+static unsigned threads_for(const struct pr_native *n)
+{
+    static const double little = 1e7; /* operations in a forward pass */
+    double flops = (double)n->model->flops * (double)n->batch;
+
+    return !n->nn.threads && flops < little ? 1 : (unsigned)n->nn.threads;
+}
+
 static void fill_net(struct pr_native *n)
 {
     const struct pr_nn_opts *nn = &n->nn;
 
     n->net.batch = n->batch;
     n->net.training = is(n->job->exp.phase, "training");
-    n->net.threads = (unsigned)nn->threads;
+    n->net.threads = threads_for(n);
     n->net.no_dropout = !nn->dropout;
     n->net.keep_gradients = nn->save_gradients && n->net.training;
     n->net.profile = nn->profile;
+    n->net.rnn = is(nn->rnn, "onednn")     ? PR_NN_RNN_ONEDNN
+                 : is(nn->rnn, "unrolled") ? PR_NN_RNN_UNROLLED
+                                           : PR_NN_RNN_AUTO;
     n->net.seed = (uint64_t)nn->seed;
     choose_optimizer(n);
 }
@@ -198,6 +258,12 @@ static void note_machine(const struct pr_native *n, struct pr_buf *notes)
                       n->processors == 1 ? "" : "s");
 }
 
+static bool can_evaluate(const struct pr_native *n)
+{
+    return n->from == PR_NATIVE_DIGITS || n->from == PR_NATIVE_TASK ||
+           n->from == PR_NATIVE_SET;
+}
+
 static void note(struct pr_native *n, struct pr_buf *notes)
 {
     const struct pr_exp_opts *e = &n->job->exp;
@@ -207,20 +273,30 @@ static void note(struct pr_native *n, struct pr_buf *notes)
     if (n->net.training && n->net.optimizer.kind == PR_ADAM &&
         n->nn.momentum >= 0)
         pr_buf_str(notes, "nn.momentum does nothing: adam has none\n");
-    if (e->effective_batch > e->replica_batch)
-        pr_buf_str(notes, "the native engine computes one replica, on this "
-                          "machine's processors: exp.replica_batch is the "
-                          "batch\n");
-    if (n->evaluate && n->from != PR_NATIVE_DIGITS) {
+    if (!n->nn.mpi &&
+        e->effective_batch > e->replica_batch * e->num_local_replicas)
+        pr_buf_str(notes, "the native engine computes on this machine alone: "
+                          "exp.num_local_replicas says how often, and nn.mpi "
+                          "starts it on others\n");
+    if (n->evaluate && !can_evaluate(n)) {
         pr_buf_printf(notes, "nn.evaluate: nothing is evaluated, %s\n",
-                      n->from == PR_NATIVE_NOISE
-                          ? "noise cannot be learned (nn.data=digits can)"
-                          : "only digits have held-out samples so far");
+                      n->from == PR_NATIVE_CART
+                          ? "every episode is a new one"
+                          : "noise cannot be learned (nn.data=digits can)");
     }
     if (n->nn.save_gradients && !*n->nn.save)
         pr_buf_str(notes, "nn.save_gradients does nothing without nn.save\n");
     if (n->from == PR_NATIVE_SET && is(n->nn.data, "digits"))
         pr_buf_str(notes, "nn.data=digits does nothing: a data set is read\n");
+}
+
+/* Those of GPUs are none of ours. */
+static uint64_t ranks_of(const struct pr_native *n)
+{
+    const struct pr_exp_opts *e = &n->job->exp;
+    int64_t count = n->nn.mpi ? e->num_replicas : e->num_local_replicas;
+
+    return !is(e->device_type, "gpu") && count > 1 ? (uint64_t)count : 1;
 }
 
 int pr_native_init(struct pr_native *n, struct pr_job *job,
@@ -230,6 +306,7 @@ int pr_native_init(struct pr_native *n, struct pr_job *job,
 
     *n = (struct pr_native){.job = job, .processors = pr_machine_processors()};
     rc = pr_opt_fill(&pr_nn_section, job->params, job->arena, &n->nn, err);
+    n->ranks = rc ? 1 : ranks_of(n);
     if (!rc)
         rc = pr_job_model(job, &n->model, err);
     if (!rc)
@@ -246,7 +323,7 @@ int pr_native_init(struct pr_native *n, struct pr_job *job,
     n->evaluate = (uint64_t)n->nn.evaluate;
     if (notes)
         note(n, notes);
-    if (n->from != PR_NATIVE_DIGITS)
+    if (!can_evaluate(n))
         n->evaluate = 0;
     return PR_OK;
 }

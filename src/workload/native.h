@@ -6,13 +6,15 @@
 #define PR_WORKLOAD_NATIVE_H
 
 #include "nn/net.h"
-#include "workload/native_digits.h"
+#include "workload/digits.h"
 #include "workload/workload.h"
 
 /* Where batches come from. A file that is loaded may bring one besides. */
 enum pr_native_from {
     PR_NATIVE_NOISE,  /* one random batch again and again */
     PR_NATIVE_DIGITS, /* drawn figures */
+    PR_NATIVE_TASK,   /* what the model says: waves, words … */
+    PR_NATIVE_CART,   /* episodes of a pole on a cart */
     PR_NATIVE_SET,    /* a data set that is read */
 };
 
@@ -23,11 +25,13 @@ struct pr_native {
     struct pr_net_opts net;
     uint64_t batch;
     uint64_t warmup, batches; /* steps before, and measured */
+    uint64_t most_items;      /* to be measured; 0: as batches says */
     enum pr_native_from from;
     struct pr_digits digits;
     uint64_t samples; /* of the digits to train with */
     uint64_t evaluate;
-    unsigned processors; /* that may be used */
+    unsigned processors;  /* that may be used */
+    uint64_t rank, ranks; /* which of the processes that train together */
 };
 
 /* Reads and checks everything that needs no computing; the model is in the

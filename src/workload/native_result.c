@@ -26,12 +26,16 @@ static const char *rate_text(char out[static 32], double rate)
 
 static double rate_of(const struct pr_native_run *r)
 {
-    return r->times.mean > 0 ? r->facts.flops / (r->times.mean / 1e3) : 0;
+    double flops = r->facts.flops * (double)r->n.ranks;
+
+    return r->times.mean > 0 ? flops / (r->times.mean / 1e3) : 0;
 }
 
 static double items_a_second(const struct pr_native_run *r)
 {
-    return r->times.mean > 0 ? (double)r->n.batch / (r->times.mean / 1e3) : 0;
+    double seconds = r->times.mean * (double)r->times.count / 1e3;
+
+    return seconds > 0 ? (double)r->items / seconds : 0;
 }
 
 const char *pr_native_speed(const struct pr_native_run *r, char out[static 64])
@@ -127,35 +131,27 @@ static void put_verdict(struct pr_sink *k, const struct pr_native_run *r,
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
     const struct pr_native *n = &r->n;
-    char mean[24], slow[24], rate[32], size[16];
+    char mean[24], slow[24], rate[32], size[16], speed[64];
 
-    pr_buf_printf(
-        &text, "%s %s %.3g %ss/s (batch %llu in %s, p99 %s): %s",
-        n->model->name, n->net.training ? "trains" : "infers",
-        items_a_second(r), n->model->item, (unsigned long long)n->batch,
-        pr_format_seconds(mean, r->times.mean / 1e3),
-        pr_format_seconds(slow, p99 / 1e3), rate_text(rate, rate_of(r)));
+    pr_buf_printf(&text, "%s %s %s (batch %llu in %s, p99 %s): %s",
+                  n->model->name, n->net.training ? "trains" : "infers",
+                  pr_native_speed(r, speed), (unsigned long long)n->batch,
+                  pr_format_seconds(mean, r->times.mean / 1e3),
+                  pr_format_seconds(slow, p99 / 1e3),
+                  rate_text(rate, rate_of(r)));
     say_efficiency(r, &text);
     if (r->memory_peak)
         pr_buf_printf(&text, "; %s", pr_format_bytes(size, r->memory_peak));
-    if (r->evaluated)
-        pr_buf_printf(&text, "; %.1f %% of %llu held-out samples right",
-                      100 * (double)r->right / (double)r->evaluated,
-                      (unsigned long long)r->evaluated);
+    if (r->scored)
+        pr_buf_printf(&text, "; %.1f %% of %llu held-out %s right",
+                      100 * (double)r->right / (double)r->scored,
+                      (unsigned long long)r->scored,
+                      r->scored == r->evaluated ? "samples" : "classes");
     if (pr_buf_ok(&text))
         pr_sink_str(k, "verdict", text.data);
 }
 
 /* ---- metric lines */
-
-static void put_list(struct pr_sink *k, const char *name,
-                     const struct pr_series *s)
-{
-    pr_jb_arr(k->at, pr_sink_begin(k, name));
-    pr_series_list(s, k->at);
-    pr_jb_end(k->at);
-    pr_sink_end(k);
-}
 
 static void put_texts(const struct pr_native_run *r, struct pr_buf *out)
 {
@@ -176,35 +172,36 @@ static void put_main(const struct pr_native_run *r, struct pr_buf *out)
                   "__results.prony.main__= [\"throughput\", \"time\"%s%s%s]\n",
                   r->peak > 0 ? ", \"efficiency\"" : "",
                   r->n.net.training ? ", \"loss\"" : "",
-                  r->evaluated ? ", \"accuracy\"" : "");
+                  r->scored ? ", \"accuracy\"" : "");
 }
 
-static void put_times(struct pr_sink *k, const struct pr_native_run *r,
-                      const double q[static 3])
+/* Each of several, by its name. */
+static void put_losses(struct pr_sink *k, const struct pr_native_run *r)
 {
-    const struct pr_series *t = &r->times;
+    const struct pr_model *m = r->n.model;
 
-    pr_sink_float(k, "time", t->mean);
-    pr_sink_float(k, "throughput", items_a_second(r));
-    put_list(k, "time_data", t);
-    pr_sink_float(k, "time_std", pr_series_std(t));
-    pr_sink_float(k, "time_min", t->min);
-    pr_sink_float(k, "time_max", t->max);
-    pr_sink_float(k, "time_p50", q[0]);
-    pr_sink_float(k, "time_p90", q[1]);
-    pr_sink_float(k, "time_p99", q[2]);
-    pr_sink_str(k, "item", r->n.model->item);
-    pr_sink_uint(k, "items", t->count * r->n.batch);
+    pr_sink_float(k, "loss", r->losses.last);
+    for (unsigned i = 0; m->loss_count > 1 && i < m->loss_count; i++) {
+        char name[192];
+
+        snprintf(name, sizeof name, "loss.%s", m->losses[i].name);
+        pr_sink_float(k, name, r->each_loss[i]);
+    }
+    pr_series_put(&r->losses, k, "loss_data");
 }
 
 static void put_learned(struct pr_sink *k, const struct pr_native_run *r)
 {
-    if (r->losses.count) {
-        pr_sink_float(k, "loss", r->losses.last);
-        put_list(k, "loss_data", &r->losses);
-    }
+    if (r->losses.count)
+        put_losses(k, r);
+    if (r->n.from == PR_NATIVE_CART)
+        pr_sink_float(k, "reward", r->cart.reward);
+    if (r->scored)
+        pr_sink_float(k, "accuracy", (double)r->right / (double)r->scored);
     if (r->evaluated) {
-        pr_sink_float(k, "accuracy", (double)r->right / (double)r->evaluated);
+        pr_sink_float(k, "evaluate_loss",
+                      r->held_out_loss * (double)r->n.batch /
+                          (double)r->evaluated);
         pr_sink_uint(k, "evaluated", r->evaluated);
     }
 }
@@ -231,6 +228,7 @@ static void put_machine(struct pr_sink *k, const struct pr_native_run *r)
         pr_sink_uint(k, "memory_peak", r->memory_peak);
     pr_sink_uint(k, "memory_planned", r->facts.bytes);
     pr_sink_uint(k, "threads", r->facts.threads);
+    pr_sink_uint(k, "replicas", r->n.ranks);
     if (r->cpu_ns)
         pr_sink_float(k, "cpu_share", pr_native_cpu_share(r));
     if (r->start_s >= 0)
@@ -244,13 +242,10 @@ static void put_machine(struct pr_sink *k, const struct pr_native_run *r)
 int pr_native_results(const struct pr_native_run *r, struct pr_buf *out,
                       struct pr_err *err)
 {
-    static const double shares[] = {0.5, 0.9, 0.99};
     struct pr_sink k;
-    double q[3];
-    int rc = pr_series_quantiles(&r->times, shares, 3, q, err);
+    double p99;
+    int rc = PR_OK;
 
-    if (rc)
-        return rc;
     say_curve(r, out);
     if (r->n.net.profile)
         rc = pr_native_profile(r, out, err);
@@ -259,8 +254,13 @@ int pr_native_results(const struct pr_native_run *r, struct pr_buf *out,
     pr_sink_lines(&k, out);
     put_texts(r, out);
     put_main(r, out);
-    put_verdict(&k, r, q[2]);
-    put_times(&k, r, q);
+    rc = pr_series_put_times(&r->times, &k, &p99, err);
+    if (rc)
+        return rc;
+    pr_sink_float(&k, "throughput", items_a_second(r));
+    put_verdict(&k, r, p99);
+    pr_sink_str(&k, "item", r->n.model->item);
+    pr_sink_uint(&k, "items", r->items);
     put_learned(&k, r);
     put_machine(&k, r);
     return PR_OK;
@@ -277,16 +277,4 @@ void pr_native_results_part(const struct pr_native_run *r, struct pr_buf *out)
     pr_sink_uint(&k, "steps", r->steps);
     if (r->losses.count)
         put_learned(&k, r);
-}
-
-void pr_native_notes(const struct pr_buf *notes, struct pr_buf *out)
-{
-    const char *at = notes->data, *end;
-
-    while (notes->len && (end = strchr(at, '\n'))) {
-        pr_buf_str(out, "__warning__= ");
-        pr_json_string(out, at, (size_t)(end - at));
-        pr_buf_char(out, '\n');
-        at = end + 1;
-    }
 }

@@ -4,8 +4,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "workload/emulate_log.h"
+#include "workload/mpi.h"
 #include "workload/native_machine.h"
 #include "workload/native_tensors.h"
+#include "workload/warnings.h"
 
 /* Before there is a net, whose pool of threads it would disturb. */
 static int measure_peak(struct pr_native_run *r, struct pr_err *err)
@@ -32,9 +34,40 @@ static int make_net(struct pr_native_run *r, struct pr_err *err)
     if (*r->n.nn.load)
         rc =
             pr_native_load(&r->n, r->net, &r->source.is_filled, &r->notes, err);
+    if (!rc && r->n.from == PR_NATIVE_CART)
+        rc = pr_cart_open(&r->cart, &r->n, r->net, err);
     if (!rc && r->n.from == PR_NATIVE_NOISE)
-        rc = pr_source_next(&r->source, pr_net_input(r->net),
-                            pr_net_labels(r->net), &wait, err);
+        rc = pr_source_next(&r->source, r->net, &wait, err);
+    return rc;
+}
+
+/* Of a data set no more can be evaluated than it holds out. */
+static void limit_evaluation(struct pr_native_run *r)
+{
+    uint64_t most = pr_image_set_held_out(r->source.set);
+
+    if (r->n.evaluate && !most)
+        pr_buf_str(&r->notes,
+                   "nn.evaluate: nothing is evaluated, the data set has no "
+                   "batch of held-out samples (folder valid)\n");
+    if (r->n.evaluate > most)
+        r->n.evaluate = most;
+}
+
+/* The first process makes a data set that is not there, the others find it. */
+static int open_source(struct pr_native_run *r, struct pr_err *err)
+{
+    bool waits = r->n.from == PR_NATIVE_SET;
+    int rc = PR_OK;
+
+    if (waits && r->n.rank)
+        rc = pr_replicas_meet(r->replicas, err);
+    if (!rc)
+        rc = pr_source_open(&r->source, &r->n, &r->progress, r->stop, err);
+    if (!rc && waits && !r->n.rank) {
+        limit_evaluation(r);
+        rc = pr_replicas_meet(r->replicas, err);
+    }
     return rc;
 }
 
@@ -48,16 +81,17 @@ static int prepare(struct pr_native_run *r, struct pr_err *err)
     if (!rc)
         rc = measure_peak(r, err); /* before threads read ahead */
     if (!rc)
-        rc = pr_source_open(&r->source, &r->n, &r->progress, r->stop, err);
+        rc = open_source(r, err);
     if (!rc && r->source.set)
-        r->apart_s += pr_native_set_made_s(r->source.set);
+        r->apart_s += pr_image_set_made_s(r->source.set);
     if (!rc)
         rc = make_net(r, err);
     if (rc)
         return rc;
     pr_native_say_start(r, &lines);
     rc = pr_log_write(&lines, err);
-    return rc;
+    /* Measuring begins for all at once. */
+    return rc ? rc : pr_replicas_meet(r->replicas, err);
 }
 
 /* A measurement that other programs disturbed is none. A short one is not
@@ -84,12 +118,12 @@ static int report(struct pr_native_run *r, struct pr_err *err)
     int rc;
 
     if (r->source.set) {
-        pr_native_set_say(r->source.set, &out);
-        pr_native_set_note(r->source.set, &r->notes);
+        pr_image_set_say(r->source.set, &out);
+        pr_image_set_note(r->source.set, &r->notes);
     }
     note_disturbed(r);
     rc = pr_native_results(r, &out, err);
-    pr_native_notes(&r->notes, &out);
+    pr_warnings_put(&r->notes, &out);
     return rc ? rc : pr_log_write(&out, err);
 }
 
@@ -98,18 +132,44 @@ static void report_part(const struct pr_native_run *r)
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(16 << 20);
 
     pr_native_results_part(r, &out);
-    pr_native_notes(&r->notes, &out);
+    pr_warnings_put(&r->notes, &out);
     if (out.len)
         (void)!pr_log_write(&out, NULL);
 }
 
-static int train(struct pr_native_run *r, struct pr_err *err)
+/* What all processes together took; a rank's own are in r until here. */
+static int sum_up(struct pr_native_run *r, struct pr_err *err)
 {
-    int rc = prepare(r, err);
+    double all[] = {(double)pr_machine_memory_peak(), (double)r->facts.bytes,
+                    r->peak, (double)r->facts.threads};
+    int rc = pr_replicas_sum(r->replicas, all, 4, err);
 
+    r->memory_peak = (uint64_t)all[0];
+    r->facts.bytes = (uint64_t)all[1];
+    r->peak = all[2];
+    return rc;
+}
+
+/* In each of the processes; the first one reports. */
+static int train(struct pr_replicas *replicas, void *ctx, struct pr_err *err)
+{
+    struct pr_native_run *r = ctx;
+    int rc;
+
+    r->replicas = replicas;
+    r->n.rank = pr_replicas_rank(replicas);
+    r->n.net.reduce = pr_replicas_reduce(replicas);
+    r->n.net.dropout_seed = r->n.net.seed + r->n.rank;
+    if (r->n.rank) /* one says how far it is */
+        r->progress = (struct pr_progress){.next_ns = UINT64_MAX};
+    pr_replicas_note(replicas, &r->notes);
+    rc = prepare(r, err);
     if (!rc)
         rc = pr_native_steps(r, err);
-    r->memory_peak = pr_machine_memory_peak();
+    if (!rc)
+        rc = sum_up(r, err);
+    if (r->n.rank)
+        return rc;
     if (!rc && r->n.evaluate)
         rc = pr_native_evaluate(r, err);
     if (rc) {
@@ -120,13 +180,14 @@ static int train(struct pr_native_run *r, struct pr_err *err)
     if (!rc && *r->n.nn.save)
         rc = pr_native_save(&r->n, r->net, err);
     if (!rc && r->source.set)
-        rc = pr_native_set_remove(r->source.set, err);
+        rc = pr_image_set_remove(r->source.set, err);
     return rc;
 }
 
 int pr_native_run(struct pr_job *job, const bool *stop, struct pr_err *err)
 {
     struct pr_native_run *r = pr_alloc_zeroed(sizeof *r);
+    struct pr_replicas_opts opts;
     int rc;
 
     if (!r)
@@ -139,10 +200,16 @@ int pr_native_run(struct pr_job *job, const bool *stop, struct pr_err *err)
         rc = pr_series_init(&r->times, err);
     if (!rc)
         rc = pr_series_init(&r->losses, err);
+    opts = (struct pr_replicas_opts){.ranks = (unsigned)r->n.ranks,
+                                     .mpi = r->n.nn.mpi,
+                                     .is_bound = pr_mpi_binds(&r->n.nn),
+                                     .threads = r->n.net.threads,
+                                     .stop = stop};
     if (!rc)
-        rc = train(r, err);
+        rc = pr_replicas_run(&opts, train, r, err);
     pr_progress_end(&r->progress);
     pr_source_close(&r->source);
+    pr_cart_close(&r->cart);
     pr_net_free(r->net);
     pr_series_done(&r->times);
     pr_series_done(&r->losses);

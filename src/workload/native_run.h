@@ -2,33 +2,41 @@
 #ifndef PR_WORKLOAD_NATIVE_RUN_H
 #define PR_WORKLOAD_NATIVE_RUN_H
 
-#include "workload/native_series.h"
+#include "workload/native_cart.h"
 #include "workload/native_source.h"
+#include "workload/replicas.h"
+#include "workload/series.h"
 
 struct pr_native_run {
     struct pr_native n;
     const bool *stop;
     char version[32]; /* of oneDNN */
+    struct pr_replicas *replicas;
     struct pr_net *net;
     struct pr_net_facts facts;
     struct pr_native_source source;
+    struct pr_native_cart cart;
     struct pr_progress progress;
     struct pr_buf notes; /* warnings, a line each */
 
-    uint64_t steps;          /* that were done, warm-up included */
-    struct pr_series times;  /* ms of each batch that is measured */
-    struct pr_series losses; /* of each step */
-    uint64_t wait_ns;        /* of the measured time: for data */
-    uint64_t compute_ns;     /* of the measured time: for nothing but steps */
-    uint64_t cpu_ns;         /* that processors worked meanwhile */
-    uint64_t first_ns;       /* when the first step began */
-    uint64_t next_line_ns;   /* when the log gets another line */
+    uint64_t steps;              /* that were done, warm-up included */
+    uint64_t items;              /* that were measured */
+    struct pr_series times;      /* ms of each batch that is measured */
+    struct pr_series losses;     /* of each step */
+    double each_loss[PR_LOSSES]; /* of the last step */
+    uint64_t wait_ns;            /* of the measured time: for data */
+    uint64_t compute_ns;   /* of the measured time: for nothing but steps */
+    uint64_t cpu_ns;       /* that processors worked meanwhile */
+    uint64_t first_ns;     /* when the first step began */
+    uint64_t next_line_ns; /* when the log gets another line */
 
     double start_s;       /* from the start of the process to the first step */
     double apart_s;       /* spent meanwhile on what is no part of starting */
     double peak;          /* FLOP/s; 0: not measured */
     uint64_t memory_peak; /* bytes, when the steps were done */
-    uint64_t evaluated, right; /* held-out samples */
+    uint64_t evaluated;   /* held-out samples */
+    uint64_t scored, right; /* classes that they have, and that were found */
+    double held_out_loss;   /* of their batches, summed up */
 };
 
 /* ---- native_result.c */
@@ -51,9 +59,6 @@ double pr_native_cpu_share(const struct pr_native_run *r);
 
 /* What there is to tell of one that ended early: its losses. */
 void pr_native_results_part(const struct pr_native_run *r, struct pr_buf *out);
-
-/* Warnings as lines. */
-void pr_native_notes(const struct pr_buf *notes, struct pr_buf *out);
 
 /* ---- native_profile.c */
 

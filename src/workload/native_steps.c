@@ -3,8 +3,10 @@
 #include "workload/emulate_log.h"
 #include "workload/native_machine.h"
 #include "workload/native_run.h"
+#include "workload/native_tensors.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Between lines of the log; in a long run they become rare. */
 enum { LINE_NS = 2000000000, LINES_SHARE = 16 };
@@ -14,27 +16,58 @@ static bool stopped(const struct pr_native_run *r)
     return __atomic_load_n(r->stop, __ATOMIC_RELAXED);
 }
 
-static int train_once(struct pr_native_run *r, struct pr_err *err)
+/* Losses and items of all replicas. */
+static int join(struct pr_native_run *r, struct pr_net_score *score,
+                uint64_t *items, struct pr_err *err)
 {
-    struct pr_net_score score = {.loss = 0};
-    int rc = pr_net_train(r->net, &score, err);
+    double all[2 + PR_LOSSES] = {score->loss, (double)*items};
+    unsigned count = r->n.model->loss_count;
+    int rc;
 
-    if (!rc)
-        pr_series_add(&r->losses, score.loss);
+    if (r->n.ranks == 1)
+        return PR_OK;
+    memcpy(all + 2, score->losses, count * sizeof *all);
+    rc = pr_replicas_sum(r->replicas, all, 2 + count, err);
+    score->loss = all[0] / (double)r->n.ranks;
+    *items = (uint64_t)all[1];
+    for (unsigned i = 0; i < count; i++)
+        score->losses[i] = all[2 + i] / (double)r->n.ranks;
     return rc;
+}
+
+/* *ret_items: how much was done. */
+static int compute(struct pr_native_run *r, uint64_t *ret_items,
+                   struct pr_err *err)
+{
+    const struct pr_native *n = &r->n;
+    struct pr_net_score score = {.loss = 0};
+    int rc;
+
+    *ret_items = n->batch * n->model->items;
+    if (n->from == PR_NATIVE_CART)
+        rc = pr_cart_episode(&r->cart, n, r->net, ret_items, &score, err);
+    else if (n->net.training)
+        rc = pr_net_train(r->net, &score, err);
+    else
+        rc = pr_net_infer(r->net, NULL, err);
+    if (!rc)
+        rc = join(r, &score, ret_items, err);
+    if (rc || !n->net.training)
+        return rc;
+    pr_series_add(&r->losses, score.loss);
+    memcpy(r->each_loss, score.losses, sizeof r->each_loss);
+    return PR_OK;
 }
 
 static int step(struct pr_native_run *r, struct pr_err *err)
 {
     bool counts = r->steps >= r->n.warmup;
-    uint64_t start = pr_clock_ns(), wait = 0;
-    int rc = pr_source_next(&r->source, pr_net_input(r->net),
-                            pr_net_labels(r->net), &wait, err);
+    uint64_t start = pr_clock_ns(), wait = 0, items = 0;
+    int rc = pr_source_next(&r->source, r->net, &wait, err);
     uint64_t cpu = pr_machine_cpu_ns(), got = pr_clock_ns(), end;
 
     if (!rc)
-        rc = r->n.net.training ? train_once(r, err)
-                               : pr_net_infer(r->net, NULL, err);
+        rc = compute(r, &items, err);
     if (rc)
         return rc;
     r->steps++;
@@ -42,6 +75,7 @@ static int step(struct pr_native_run *r, struct pr_err *err)
         return PR_OK;
     end = pr_clock_ns();
     pr_series_add(&r->times, (double)(end - start) / 1e6);
+    r->items += items;
     r->wait_ns += wait;
     r->compute_ns += end - got;
     r->cpu_ns += pr_machine_cpu_ns() - cpu;
@@ -92,7 +126,8 @@ int pr_native_steps(struct pr_native_run *r, struct pr_err *err)
     pr_progress_start(&r->progress);
     r->first_ns = pr_clock_ns();
     r->next_line_ns = r->first_ns + LINE_NS;
-    while (!rc && r->steps < total) {
+    while (!rc && r->steps < total &&
+           (!r->n.most_items || r->items < r->n.most_items)) {
         if (r->steps == r->n.warmup && r->n.net.profile)
             pr_net_forget_times(r->net);
         rc = step(r, err);
@@ -108,41 +143,25 @@ int pr_native_steps(struct pr_native_run *r, struct pr_err *err)
 
 /* ---- evaluation */
 
-/* How many of the first rows have their largest value at the label. */
-static uint64_t count_right(const float *rows, const int32_t *labels,
-                            uint64_t count, int64_t classes)
-{
-    uint64_t right = 0;
-
-    for (uint64_t i = 0; i < count; i++, rows += classes) {
-        int64_t best = 0;
-
-        for (int64_t c = 1; c < classes; c++)
-            if (rows[c] > rows[best])
-                best = c;
-        right += best == labels[i];
-    }
-    return right;
-}
-
 static int evaluate_with(struct pr_native_run *r, struct pr_net *net,
                          struct pr_err *err)
 {
     const struct pr_native *n = &r->n;
     int rc = PR_OK;
 
+    /* Whole batches: as many samples as asked for, or a few more. */
     while (!rc && r->evaluated < n->evaluate) {
-        uint64_t left = n->evaluate - r->evaluated;
-        uint64_t count = left < n->batch ? left : n->batch;
+        struct pr_net_score score = {.loss = 0};
 
-        pr_source_held_out(&r->source, r->evaluated, pr_net_input(net),
-                           pr_net_labels(net));
-        rc = pr_net_infer(net, NULL, err);
+        rc = pr_source_held_out(&r->source, r->evaluated, net, err);
+        if (!rc)
+            rc = pr_net_infer(net, &score, err);
         if (rc)
             break;
-        r->right += count_right(pr_net_output(net), pr_net_labels(net), count,
-                                n->model->classes);
-        r->evaluated += count;
+        r->right += score.right;
+        r->scored += score.rows;
+        r->held_out_loss += score.loss;
+        r->evaluated += n->batch;
         if (stopped(r))
             rc = pr_fail(err, PR_E_INTR, "", "interrupted");
         pr_progress_say(
@@ -153,6 +172,19 @@ static int evaluate_with(struct pr_native_run *r, struct pr_net *net,
     return rc;
 }
 
+/* The weights of the net that ran. One for inference has those of its output
+ * alone: the others come from where they came from. */
+static int take_weights(struct pr_native_run *r, struct pr_net *net,
+                        struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf known = PR_BUF_INIT(65536); /* notes */
+    bool batch;
+
+    if (!r->n.net.training && *r->n.nn.load)
+        return pr_native_load(&r->n, net, &batch, &known, err);
+    return pr_net_copy(net, r->net, err);
+}
+
 int pr_native_evaluate(struct pr_native_run *r, struct pr_err *err)
 {
     struct pr_net_opts opts = r->n.net;
@@ -160,9 +192,10 @@ int pr_native_evaluate(struct pr_native_run *r, struct pr_err *err)
     int rc;
 
     opts.training = opts.keep_gradients = opts.profile = false;
+    opts.all_losses = true;
     rc = pr_net_new(r->n.model, &opts, &net, err);
     if (!rc)
-        rc = pr_net_copy(net, r->net, err);
+        rc = take_weights(r, net, err);
     pr_progress_start(&r->progress);
     if (!rc)
         rc = evaluate_with(r, net, err);

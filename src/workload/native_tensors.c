@@ -73,42 +73,59 @@ static int load_one(const struct pr_tensor_file *f, struct pr_net *net,
     return rc;
 }
 
-static int check_labels(const struct pr_native *n,
-                        const struct pr_tensor_file *f, const int32_t *labels,
-                        struct pr_err *err)
+static int check_ids(const struct pr_native *n, const struct pr_tensor_file *f,
+                     const struct pr_layer *l, const int32_t *ids,
+                     uint64_t count, struct pr_err *err)
 {
-    for (uint64_t i = 0; i < n->batch; i++)
-        if (labels[i] < 0 || labels[i] >= n->model->classes)
+    for (uint64_t i = 0; i < count; i++)
+        if (ids[i] < 0 || ids[i] >= l->ids)
             return pr_fail(err, PR_E_FORMAT, f->path,
-                           "label %llu is %d, the model has %lld classes",
-                           (unsigned long long)i, labels[i],
-                           (long long)n->model->classes);
+                           "number %llu of '%s' is %d, '%s' has %lld of them",
+                           (unsigned long long)i, l->name, ids[i],
+                           n->model->name, (long long)l->ids);
     return PR_OK;
 }
 
+/* [batch, shape…]; a shape of [1] may be left out. */
+static int load_input(const struct pr_native *n, const struct pr_tensor_file *f,
+                      unsigned i, const struct pr_stored *s, void *out,
+                      struct pr_err *err)
+{
+    const struct pr_layer *l = &n->model->layers[i];
+    int64_t at[1 + PR_LAYER_DIMS] = {(int64_t)n->batch};
+    unsigned dims = l->shape.dims + 1;
+    int rc;
+
+    for (unsigned k = 0; k < l->shape.dims; k++)
+        at[k + 1] = l->shape.at[k];
+    if (dims == 2 && at[1] == 1 && s->dims == 1)
+        dims = 1;
+    if (!same_shape(s, dims, at))
+        return wrong_shape(f, s, dims, at, err);
+    if (!l->ids)
+        return pr_tensor_file_floats(f, s, out, err);
+    rc = pr_tensor_file_ints(f, s, out, err);
+    return rc ? rc : check_ids(n, f, l, out, s->elements, err);
+}
+
+/* All inputs together are a batch; for inference the first is. */
 static int load_batch(const struct pr_native *n, const struct pr_tensor_file *f,
                       struct pr_net *net, bool *ret_batch, struct pr_err *err)
 {
-    const struct pr_stored *input = pr_tensor_file_find(f, "input");
-    const struct pr_stored *labels = pr_tensor_file_find(f, "labels");
-    const struct pr_layer_shape *shape = &n->model->input;
-    int64_t at[1 + PR_LAYER_DIMS] = {(int64_t)n->batch};
-    int rc;
+    const struct pr_model *m = n->model;
+    int rc = PR_OK;
 
     *ret_batch = false;
-    if (!input || (!labels && n->net.training))
-        return PR_OK;
-    for (unsigned i = 0; i < shape->dims; i++)
-        at[i + 1] = shape->at[i];
-    if (!same_shape(input, shape->dims + 1, at))
-        return wrong_shape(f, input, shape->dims + 1, at, err);
-    if (labels && !same_shape(labels, 1, at))
-        return wrong_shape(f, labels, 1, at, err);
-    rc = pr_tensor_file_floats(f, input, pr_net_input(net), err);
-    if (!rc && labels)
-        rc = pr_tensor_file_ints(f, labels, pr_net_labels(net), err);
-    if (!rc && labels)
-        rc = check_labels(n, f, pr_net_labels(net), err);
+    for (unsigned i = 0; i < m->input_count; i++)
+        if (!pr_tensor_file_find(f, m->layers[i].name) &&
+            (n->net.training || i == 0))
+            return PR_OK;
+    for (unsigned i = 0; i < m->input_count && !rc; i++) {
+        const struct pr_stored *s = pr_tensor_file_find(f, m->layers[i].name);
+
+        if (s)
+            rc = load_input(n, f, i, s, pr_net_input(net, i), err);
+    }
     *ret_batch = !rc;
     return rc;
 }
@@ -178,7 +195,9 @@ int pr_native_save_check(const struct pr_native *n, struct pr_err *err)
 static void announce(const struct pr_native *n, const struct pr_net *net,
                      struct pr_tensor_writer *w)
 {
-    int64_t output[2] = {(int64_t)n->batch, n->model->classes};
+    const struct pr_layer_shape *out =
+        &n->model->layers[n->model->output].shape;
+    int64_t output[1 + PR_LAYER_DIMS] = {(int64_t)n->batch};
     struct pr_net_tensor t;
     char name[sizeof t.name + sizeof grad_prefix];
 
@@ -193,7 +212,9 @@ static void announce(const struct pr_native *n, const struct pr_net *net,
         if (t.is_learned)
             pr_tensor_writer_add(w, name, t.dims, t.at);
     }
-    pr_tensor_writer_add(w, "output", 2, output);
+    for (unsigned i = 0; i < out->dims; i++)
+        output[1 + i] = out->at[i];
+    pr_tensor_writer_add(w, "output", 1 + out->dims, output);
 }
 
 typedef int get_tensor(struct pr_net *net, unsigned i, float *out,
@@ -217,6 +238,12 @@ static int put_tensors(struct pr_net *net, struct pr_tensor_writer *w,
     return rc;
 }
 
+static uint64_t output_numbers(const struct pr_native *n)
+{
+    return n->batch *
+           pr_shape_numbers(&n->model->layers[n->model->output].shape);
+}
+
 static int put_all(const struct pr_native *n, struct pr_net *net,
                    struct pr_tensor_writer *w, float *room, struct pr_err *err)
 {
@@ -227,8 +254,8 @@ static int put_all(const struct pr_native *n, struct pr_net *net,
     if (!rc && n->net.keep_gradients)
         rc = put_tensors(net, w, pr_net_gradient, true, room, err);
     if (!rc)
-        rc = pr_tensor_writer_put(w, pr_net_output(net),
-                                  n->batch * (uint64_t)n->model->classes, err);
+        rc =
+            pr_tensor_writer_put(w, pr_net_output(net), output_numbers(n), err);
     return rc ? rc : pr_tensor_writer_commit(w, err);
 }
 

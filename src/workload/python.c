@@ -5,6 +5,7 @@
  */
 #include "workload/python.h"
 
+#include "base/which.h"
 #include "conf/share.h"
 
 #include <glob.h>
@@ -85,23 +86,6 @@ static bool cut_prefix(char *python)
     return true;
 }
 
-/* The whole path of a program on $PATH; false: not there. */
-static bool find_on_path(const char *program, char out[static PATH_MAX])
-{
-    const char *at = getenv("PATH");
-
-    while (at && *at) {
-        size_t n = strcspn(at, ":");
-        int len = snprintf(out, PATH_MAX, "%.*s/%s", n < PATH_MAX ? (int)n : 0,
-                           at, program);
-
-        if (n && len > 0 && len < PATH_MAX && access(out, X_OK) == 0)
-            return true;
-        at += n + (at[n] == ':');
-    }
-    return false;
-}
-
 static bool in_own_environment(const char *prefix)
 {
     char path[PATH_MAX];
@@ -116,7 +100,7 @@ bool pr_python_has(const char *python, const char *package)
 
     if (strchr(python, '/'))
         snprintf(path, sizeof path, "%s", python);
-    else if (!find_on_path(python, path))
+    else if (!pr_which(python, path))
         return false;
     if (access(path, X_OK) != 0)
         return false;

@@ -1,44 +1,30 @@
 /*
  * The workload `framework`: the network of exp.model in exp.framework, by a
  * program of ours in that framework's language. It reads the network from
- * EXPERIMENT/model.json, expanded here, and everything else from params.json
- * beside it.
+ * EXPERIMENT/model.json, expanded here, the model's own data, if it has some,
+ * from batches.safetensors beside it, and everything else from params.json.
  */
 #include "base/file.h"
 #include "conf/share.h"
 #include "workload/argv.h"
+#include "workload/back_end.h"
 #include "workload/job_model.h"
-#include "workload/python.h"
+#include "workload/task_batches.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* A framework, its program in the share folder, and what it imports. */
-struct back_end {
-    const char *framework, *program, *module, *python_var;
-};
-static const struct back_end back_ends[] = {
-    {"pytorch", "python/prony/backends/pytorch.py", "torch",
-     "PRONY_TORCH_PYTHON"},
-};
-
-static const struct back_end *find_back_end(const char *framework)
-{
-    for (size_t i = 0; i < sizeof back_ends / sizeof *back_ends; i++)
-        if (strcmp(back_ends[i].framework, framework) == 0)
-            return &back_ends[i];
-    return NULL;
-}
+#define BATCHES "batches.safetensors"
 
 bool pr_framework_is_there(const char *framework)
 {
-    return find_back_end(framework) != NULL;
+    return pr_back_end_find(framework) != NULL;
 }
 
 /* A whole path: the program may start in another folder. */
-static int find_program(struct pr_job *job, const struct back_end *b,
+static int find_program(struct pr_job *job, const struct pr_back_end *b,
                         const char **ret, struct pr_err *err)
 {
     const char *share = pr_share_dir(job->arena), *path;
@@ -71,23 +57,82 @@ static int write_model(struct pr_job *job, const struct pr_model *m,
     return pr_file_write(path, text.data, text.len, err);
 }
 
-/* "--NAME DIR/FILE", whatever folder the program will start in. */
+/* START DIR/FILE as one word, whatever folder the program will start in. */
+static int add_path(struct pr_argv *a, const char *start, const char *file,
+                    struct pr_err *err)
+{
+    const char *dir = a->job->dir, *word;
+    char whole[PATH_MAX];
+
+    if (*dir && realpath(dir, whole))
+        dir = whole;
+    word = pr_arena_printf(a->job->arena, "%s%s%s%s", start, dir,
+                           *dir ? "/" : "", file);
+    return word ? pr_argv_word(a, word, err) : pr_fail_nomem(err);
+}
+
+/* "--NAME DIR/FILE". */
 static int add_file(struct pr_argv *a, const char *name, const char *file,
                     struct pr_err *err)
 {
-    const char *dir = a->job->dir, *path;
-    char whole[PATH_MAX];
     int rc = pr_argv_word(a, name, err);
 
-    if (rc)
-        return rc;
-    if (*dir && realpath(dir, whole))
-        dir = whole;
-    path = pr_arena_printf(a->job->arena, "%s%s%s", dir, *dir ? "/" : "", file);
-    return path ? pr_argv_word(a, path, err) : pr_fail_nomem(err);
+    return rc ? rc : add_path(a, "", file, err);
 }
 
-static int add_program(struct pr_argv *a, const struct back_end *b,
+/* ---- the model's own data */
+
+static uint64_t steps_of(const struct pr_job *job, const struct pr_nn_opts *nn,
+                         const struct pr_model *m)
+{
+    uint64_t each, most = (uint64_t)nn->max_count;
+    uint64_t steps = (uint64_t)job->exp.num_batches;
+
+    if (__builtin_mul_overflow((uint64_t)job->exp.replica_batch, m->items,
+                               &each))
+        each = UINT64_MAX;
+    if (most)
+        steps = most / each + (most % each != 0);
+    return (uint64_t)job->exp.num_warmup_batches + steps;
+}
+
+static int write_batches(const struct pr_job *job, const struct pr_nn_opts *nn,
+                         const struct pr_model *m, struct pr_err *err)
+{
+    const char *path = pr_arena_printf(job->arena, "%s/" BATCHES, job->dir);
+    struct pr_task_batches b;
+    int rc;
+
+    if (!path)
+        return pr_fail_nomem(err);
+    rc = pr_task_batches_open(&b, m, (uint64_t)nn->seed,
+                              (uint64_t)job->exp.replica_batch,
+                              steps_of(job, nn, m), err);
+    if (rc)
+        return rc;
+    rc = pr_task_batches_save(&b, path, err);
+    pr_task_batches_close(&b);
+    return rc;
+}
+
+/* Where the model says what its data is, frameworks get the batches that the
+ * native engine has. */
+static int add_batches(struct pr_argv *a, const struct pr_model *m,
+                       struct pr_err *err)
+{
+    struct pr_job *job = a->job;
+    struct pr_nn_opts nn;
+    int rc = pr_opt_fill(&pr_nn_section, job->params, job->arena, &nn, err);
+
+    if (rc || *nn.data || *nn.batches || !pr_task_find(m->data) ||
+        job->exp.replica_batch < 1)
+        return rc;
+    if (*job->dir)
+        rc = write_batches(job, &nn, m, err);
+    return rc ? rc : add_path(a, "nn.batches=", BATCHES, err);
+}
+
+static int add_program(struct pr_argv *a, const struct pr_back_end *b,
                        struct pr_err *err)
 {
     const char *program = NULL, *python;
@@ -95,28 +140,41 @@ static int add_program(struct pr_argv *a, const struct back_end *b,
 
     if (rc)
         return rc;
-    python = pr_python_with(b->module, a->job->runtime.python,
-                            getenv(b->python_var), a->job->arena);
+    python = pr_back_end_python(b, a->job->runtime.python, a->job->arena);
     if (!python)
         return pr_fail_nomem(err);
     rc = pr_argv_word(a, python, err);
     return rc ? rc : pr_argv_word(a, program, err);
 }
 
-/* A plan is checked before there is a folder: dir is "" then. */
-static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+/* The program would say so as well, but only once it runs. */
+static int check_back_end(const struct pr_job *job, const struct pr_back_end *b,
+                          struct pr_err *err)
 {
-    const struct back_end *b = find_back_end(job->exp.framework);
-    struct pr_model *model;
-    struct pr_argv a;
-    int rc;
-
     if (!b) {
         pr_fail(err, PR_E_UNAVAIL, job->id, "there is no back-end for '%s'",
                 job->exp.framework);
-        return pr_hint(err, "-P exp.framework=pytorch has one");
+        return pr_hint(err, "exp.framework may be pytorch, tensorflow or "
+                            "onnxruntime");
     }
-    rc = pr_job_model(job, &model, err);
+    if (!b->trains && strcmp(job->exp.phase, "training") == 0) {
+        pr_fail(err, PR_E_UNAVAIL, job->id, "%s infers, it does not train",
+                b->title);
+        return pr_hint(err, "-P exp.phase=inference");
+    }
+    return PR_OK;
+}
+
+/* A plan is checked before there is a folder: dir is "" then. */
+static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+{
+    const struct pr_back_end *b = pr_back_end_find(job->exp.framework);
+    struct pr_model *model;
+    struct pr_argv a;
+    int rc = check_back_end(job, b, err);
+
+    if (!rc)
+        rc = pr_job_model(job, &model, err);
     if (!rc && *job->dir)
         rc = write_model(job, model, err);
     if (!rc)
@@ -128,6 +186,8 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
     if (!rc)
         rc = add_file(&a, "--params", "params.json", err);
     if (!rc)
+        rc = add_batches(&a, model, err);
+    if (!rc)
         rc = pr_argv_list(&a, "exp.args", job->exp.args, err);
     return rc ? rc : pr_argv_start(&a, ret, err);
 }
@@ -135,7 +195,8 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 const struct pr_workload pr_workload_framework = {
     .abi = PR_WORKLOAD_ABI,
     .name = "framework",
-    .desc = "trains or infers exp.model in exp.framework: pytorch",
+    .desc = "trains or infers exp.model in exp.framework: pytorch, "
+            "tensorflow, onnxruntime",
     .options = &pr_nn_section,
     .prepare = prepare,
 };

@@ -2,8 +2,9 @@
  * The workload `native`: trains a network, or computes its outputs, with the
  * engine of ours. What can be checked before, and how it is started.
  */
+#include "workload/image_set.h"
+#include "workload/mpi.h"
 #include "workload/native.h"
-#include "workload/native_set.h"
 
 #include <signal.h>
 
@@ -38,6 +39,8 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 
     if (!rc && !pr_net_is_there(version, err))
         rc = err ? err->code : PR_E_UNAVAIL;
+    if (!rc && n->nn.mpi)
+        return pr_mpi_start(job, &n->nn, n->ranks, ret, err);
     if (!rc)
         rc = pr_job_env(job, NULL, 0, &ret->env, err);
     ret->argv = NULL;
@@ -47,9 +50,9 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 /* How long it takes depends on the machine alone; nobody can tell before. */
 static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
 {
-    if (!pr_native_set_wanted(job))
+    if (!pr_image_set_wanted(job))
         return PR_OK;
-    return pr_native_set_bytes(job, &ret->write_bytes, err);
+    return pr_image_set_bytes(job, &ret->write_bytes, err);
 }
 
 const struct pr_workload pr_workload_native = {

@@ -8,7 +8,8 @@
 
 #include <sys/stat.h>
 
-#define PROGRAM "share/python/prony/backends/pytorch.py"
+#define BACK_ENDS "share/python/prony/backends/"
+#define PROGRAM BACK_ENDS "pytorch.py"
 
 static const char definition[] = "model: tiny\n"
                                  "title: Tiny\n"
@@ -32,7 +33,8 @@ static int enter_share(void **state)
           "with/bin with/lib/python3.11/site-packages/torch "
           "debian/bin debian/lib/python3/dist-packages/torch "
           "venv/bin venv/lib/python3.11/site-packages path/torch");
-    shell("touch venv/pyvenv.cfg " PROGRAM);
+    shell("touch venv/pyvenv.cfg " PROGRAM " " BACK_ENDS
+          "tensorflow.py " BACK_ENDS "onnxruntime.py");
     shell("for p in none with debian; do printf '#!/bin/sh\\n' > "
           "$p/bin/python3; chmod +x $p/bin/python3; done; "
           "ln -s ../../with/bin/python3 venv/bin/python3; "
@@ -40,6 +42,8 @@ static int enter_share(void **state)
     spit("tiny.yaml", definition);
     (void)unsetenv("PYTHONPATH");
     (void)unsetenv("PRONY_TORCH_PYTHON");
+    (void)unsetenv("PRONY_TF_PYTHON");
+    (void)unsetenv("PRONY_ORT_PYTHON");
     (void)setenv("HOME", scratch_dir, 1);
     return setenv("PRONY_SHARE", "share", 1);
 }
@@ -181,7 +185,7 @@ static void the_program_gets_two_files(void **state)
         assert_string_equal(text, rows[i].want);
         assert_int_equal(has_word(start.env, "X=1"), i == 1);
         model = slurp("dir/model.json", NULL);
-        assert_non_null(strstr(model, "\"prony.model/1\""));
+        assert_non_null(strstr(model, "\"prony.model/2\""));
         assert_non_null(strstr(model, "\"head\""));
         free(model);
         assert_int_equal(unlink("dir/model.json"), 0);
@@ -217,6 +221,88 @@ static void another_python_may_be_named_in_the_environment(void **state)
     assert_int_equal(prepare(&r, &start, NULL), PR_OK);
     assert_string_equal(start.argv[0], "debian/bin/python3");
     pr_arena_free(r.arena);
+}
+
+static void each_framework_has_a_program_and_a_variable(void **state)
+{
+    static const struct {
+        const char *framework, *module, *variable;
+    } rows[] = {
+        {"pytorch", "torch", "PRONY_TORCH_PYTHON"},
+        {"tensorflow", "tensorflow", "PRONY_TF_PYTHON"},
+        {"onnxruntime", "onnxruntime", "PRONY_ORT_PYTHON"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char params[256], text[256], want[128];
+        struct pr_start start = {0};
+        struct rig r;
+
+        snprintf(text, sizeof text,
+                 "mkdir -p venv/lib/python3.11/site-packages/%s",
+                 rows[i].module);
+        shell(text);
+        snprintf(params, sizeof params,
+                 "'exp.framework': '%s', 'exp.model': 'tiny.yaml', "
+                 "'exp.phase': 'inference', "
+                 "'runtime.python': 'none/bin/python3'",
+                 rows[i].framework);
+        rig_init(&r, "dir", quoted(params));
+        assert_int_equal(setenv(rows[i].variable, "venv/bin/python3", 1), 0);
+        assert_int_equal(prepare(&r, &start, NULL), PR_OK);
+        assert_string_equal(start.argv[0], "venv/bin/python3");
+        snprintf(want, sizeof want, BACK_ENDS "%s.py", rows[i].framework);
+        assert_non_null(strstr(start.argv[1], want));
+        assert_int_equal(unsetenv(rows[i].variable), 0);
+        pr_arena_free(r.arena);
+    }
+}
+
+/* ---- the model's own data */
+
+#define CURVE                                                 \
+    "'exp.framework': 'pytorch', 'exp.model': 'curve.yaml', " \
+    "'runtime.python': 'with/bin/python3', 'exp.replica_batch': 4"
+
+static const char curve[] =
+    "model: curve\n"
+    "inputs: {powers: {shape: [4]}, value: {shape: [1]}}\n"
+    "data: polynomial\n"
+    "losses: [{mse: fit, target: value}]\n"
+    "layers: [{linear: 1, name: fit}]\n";
+
+static void batches_are_written_where_the_model_names_its_data(void **state)
+{
+    static const struct {
+        const char *params;
+        bool want;
+    } rows[] = {
+        {CURVE, true},
+        {CURVE ", 'nn.data': 'noise'", false},
+        {CURVE ", 'nn.batches': 'mine'", false},
+        {CURVE ", 'nn.max_count': 9", true},
+        {BASIC, false},
+    };
+
+    (void)state;
+    spit("curve.yaml", curve);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pr_start start = {0};
+        struct pr_err err = {0};
+        char text[1024];
+        struct rig r;
+
+        rig_init(&r, "dir", quoted(rows[i].params));
+        if (prepare(&r, &start, &err))
+            fail_msg("%s: %s", err.where, err.msg);
+        joined(start.argv, text, sizeof text);
+        if ((strstr(text, "nn.batches=") != NULL) != rows[i].want)
+            fail_msg("%s: %s", rows[i].params, text);
+        assert_int_equal(unlink("dir/batches.safetensors"),
+                         rows[i].want ? 0 : -1);
+        pr_arena_free(r.arena);
+    }
 }
 
 static void options_of_the_model_are_a_map_or_its_text(void **state)
@@ -301,6 +387,8 @@ static void what_cannot_be_started_is_refused(void **state)
         {"'exp.framework': 'pytorch'", "exp.model names no network", PR_E_CONF},
         {"'exp.workload': 'framework', 'exp.framework': 'caffe2'",
          "there is no back-end for 'caffe2'", PR_E_UNAVAIL},
+        {"'exp.framework': 'onnxruntime', 'exp.model': 'tiny.yaml'",
+         "ONNX Runtime infers, it does not train", PR_E_UNAVAIL},
         {BASIC ", 'runtime.launcher': '\\''", "runtime.launcher: ", PR_E_CONF},
     };
     struct pr_start start = {0};
@@ -362,6 +450,8 @@ int main(void)
         T(the_program_gets_two_files),
         T(a_plan_is_checked_without_a_folder),
         T(another_python_may_be_named_in_the_environment),
+        T(each_framework_has_a_program_and_a_variable),
+        T(batches_are_written_where_the_model_names_its_data),
         T(options_of_the_model_are_a_map_or_its_text),
         T(the_workload_follows_from_the_framework),
         T(what_cannot_be_started_is_refused),
