@@ -11,7 +11,7 @@ DEFAULTS = {
     "exp.replica_batch": 16, "exp.data_dir": "", "exp.data": "",
     "nn.threads": 0, "nn.optimizer": "", "nn.learning_rate": -1,
     "nn.momentum": -1, "nn.weight_decay": -1, "nn.seed": 1,
-    "nn.dropout": True, "nn.data": "noise", "nn.samples": 0,
+    "nn.dropout": True, "nn.data": "", "nn.batches": "", "nn.samples": 0,
     "nn.augment": True, "nn.max_count": 0, "nn.evaluate": 0,
     "nn.profile": False, "nn.peak": True, "nn.load": "", "nn.save": "",
     "nn.save_gradients": False, "nn.channels_last": False,

@@ -1,5 +1,5 @@
-"""Batches: noise that is made once, tensors of a file, or images of a data
-set, decoded by other processes."""
+"""Batches, maps of the names of inputs to tensors: noise that is made once,
+tensors of a file, or images of a data set, decoded by other processes."""
 
 import os
 import time
@@ -11,35 +11,81 @@ from ..results import BAD_FILE, BAD_PARAMS, UNAVAILABLE, Refusal
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
-class Fixed:
-    """The same batch every time, where it is computed with."""
+class Cycle:
+    """The same batches again and again, where they are computed with."""
 
     is_placed = True
     wait_s = 0.0
 
-    def __init__(self, x, labels):
-        self.batch = x, labels
+    def __init__(self, batches):
+        self.batches, self.at = batches, 0
 
     def next(self):
-        return self.batch
+        batch = self.batches[self.at]
+        self.at = (self.at + 1) % len(self.batches)
+        return batch
 
 
-def noise(shape, classes, generator):
-    x = torch.randn(shape, generator=generator)
-    return x, torch.randint(classes, shape[:1], generator=generator)
+# -------------------------------------------------------------------- noise
 
 
-def from_arrays(arrays, shape, classes):
-    """`input` and `labels` of a file."""
-    x = torch.from_numpy(arrays["input"].copy()).float()
-    labels = (torch.from_numpy(arrays["labels"].astype("int64"))
-              if "labels" in arrays else torch.zeros(shape[0]).long())
-    if list(x.shape) != list(shape) or list(labels.shape) != list(shape[:1]):
-        raise Refusal(BAD_FILE, "input is %s and labels %s, a batch has %s" % (
-            list(x.shape), list(labels.shape), list(shape)))
-    if labels.numel() and not 0 <= labels.min() <= labels.max() < classes:
-        raise Refusal(BAD_FILE, "labels must be below %d" % classes)
-    return x, labels
+def _begin_at_1(spec):
+    """Inputs of ids that are never 0: lengths, and what ctc spells."""
+    found = {l["inputs"][-1] for l in spec["layers"] if l.get("lengths")}
+    for loss in spec["losses"]:
+        if loss["kind"] == "ctc":
+            found.update([loss["lengths"], *loss["target"]])
+    return found
+
+
+def noise(spec, batch, generator):
+    """Normal floats, ids all alike."""
+    first, found = _begin_at_1(spec), {}
+    for feed in spec["inputs"]:
+        shape = [batch] + feed["shape"]
+        if feed.get("ids"):
+            found[feed["name"]] = torch.randint(
+                int(feed["name"] in first), feed["ids"], shape,
+                generator=generator)
+        else:
+            found[feed["name"]] = torch.randn(shape, generator=generator)
+    return found
+
+
+# -------------------------------------------------------------------- files
+
+
+def _from_array(feed, array, batch):
+    shape = [batch] + feed["shape"]
+    if list(array.shape) != shape and (
+            list(array.shape) != shape[:1] or shape[1:] != [1]):
+        raise Refusal(BAD_FILE, "%s is %s, a batch has %s" % (
+            feed["name"], list(array.shape), shape))
+    if not feed.get("ids"):
+        return torch.from_numpy(array.astype("float32")).view(shape)
+    ids = torch.from_numpy(array.astype("int64")).view(shape)
+    if ids.numel() and not 0 <= ids.min() <= ids.max() < feed["ids"]:
+        raise Refusal(BAD_FILE, "%s must be below %d" % (feed["name"],
+                                                         feed["ids"]))
+    return ids
+
+
+def from_arrays(feeds, arrays, batch, name="%s"):
+    """The batch of arrays that are called as the inputs."""
+    return {f["name"]: _from_array(f, arrays[name % f["name"]], batch)
+            for f in feeds}
+
+
+def from_batches(feeds, arrays, batch, path):
+    """All batches of a file: tensors INPUT.NUMBER."""
+    found = []
+    while all("%s.%d" % (f["name"], len(found)) in arrays for f in feeds):
+        found.append(from_arrays(feeds, arrays, batch,
+                                 "%%s.%d" % len(found)))
+    if not found:
+        raise Refusal(BAD_FILE, "%s: no batches of %s in there" % (
+            path, ", ".join(f["name"] for f in feeds)))
+    return found
 
 
 # ------------------------------------------------------------------- images
@@ -54,13 +100,6 @@ def _libraries():
         raise Refusal(UNAVAILABLE, "images need numpy and Pillow: %s; "
                       "install them for this Python, or leave dataset.* and "
                       "exp.data_dir out" % e) from e
-
-
-def is_real(params):
-    """Whether a data set is to be read, by the rule of the native engine."""
-    return bool(params["exp.data_dir"] or params["exp.data"] == "real"
-                or params["dataset.data_folder"] != "./data/"
-                or params["workflow.generate_data"])
 
 
 def find_images(params, split, classes):
@@ -156,8 +195,10 @@ class Loader:
     is_placed = False
 
     def __init__(self, params, spec, batch, split, workers):
-        shape = spec["input"]
-        if len(shape) != 3 or shape[0] not in (1, 3):
+        shape = spec["inputs"][0]["shape"]
+        names = [feed["name"] for feed in spec["inputs"]]
+        if (names != ["input", "labels"] or len(shape) != 3
+                or shape[0] not in (1, 3)):
             raise Refusal(BAD_PARAMS, "model '%s' takes no images"
                           % spec["name"])
         training = split == "train" and params["exp.phase"] == "training"
@@ -179,4 +220,4 @@ class Loader:
             self.rest = iter(self.loader)
             batch = next(self.rest)
         self.wait_s += time.perf_counter() - start
-        return batch
+        return {"input": batch[0], "labels": batch[1].unsqueeze(1)}
