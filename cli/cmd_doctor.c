@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/json_build.h"
 #include "base/units.h"
+#include "base/which.h"
 #include "cli/report.h"
 #include "conf/regex.h"
 #include "conf/share.h"
@@ -11,7 +12,9 @@
 #include "prony_config.h"
 #include "run/session.h"
 #include "study/harness.h"
+#include "workload/back_end.h"
 #include "workload/engine.h"
+#include "workload/mpi.h"
 #include "workload/python.h"
 #include "workload/workload.h"
 
@@ -57,17 +60,9 @@ static void found_extra(struct doctor *d, const char *what, bool there,
 
 static const char *on_path(struct doctor *d, const char *program)
 {
-    const char *path = getenv("PATH");
+    char path[PATH_MAX];
 
-    for (const char *p = path; p && *p;) {
-        size_t n = strcspn(p, ":");
-        const char *file =
-            pr_arena_printf(d->arena, "%.*s/%s", (int)n, p, program);
-        if (file && access(file, X_OK) == 0)
-            return file;
-        p += n + (p[n] == ':');
-    }
-    return NULL;
+    return pr_which(program, path) ? pr_arena_str(d->arena, path) : NULL;
 }
 
 /* What was built in, and what would add the rest. */
@@ -79,6 +74,10 @@ static void look_at_formats(struct doctor *d)
     } extras[] = {
         {"format jpeg", "apt-get install libturbojpeg0-dev, then make",
          PR_HAVE_JPEG},
+        {"parts of jpeg",
+         "for faster training on images: apt-get install libjpeg62-turbo-dev, "
+         "then make",
+         PR_HAVE_LIBJPEG},
         {"format png", "apt-get install libpng-dev, then make", PR_HAVE_PNG},
         {"format hdf5", "apt-get install libhdf5-dev, then make", PR_HAVE_HDF5},
         {"isa-l",
@@ -131,6 +130,18 @@ static void look_at_onednn(struct doctor *d)
                 pr_arena_printf(d->arena, "for native training: %s", err.hint));
 }
 
+/* What starts replicas on several machines. */
+static void look_at_mpi(struct doctor *d)
+{
+    struct pr_err err = {0};
+    const char *program = NULL;
+    bool there = pr_mpi_find(d->arena, &program, &err) == PR_OK;
+
+    found_extra(
+        d, "Open MPI", there, there ? program : pr_arena_str(d->arena, err.msg),
+        pr_arena_printf(d->arena, "only nn.mpi needs it: %s", err.hint));
+}
+
 static void look_at_build(struct doctor *d)
 {
     const char *share = pr_share_dir(d->arena);
@@ -143,6 +154,7 @@ static void look_at_build(struct doctor *d)
     found(d, "workloads", true, pr_arena_str(d->arena, names.data), NULL);
     look_at_formats(d);
     look_at_onednn(d);
+    look_at_mpi(d);
     found(d, "libyaml", true, pr_yaml_version(), NULL);
     found(d, "PCRE2", true, pr_regex_version(), NULL);
     found(d, "bundled files", share != NULL, share,
@@ -159,17 +171,24 @@ static void look_for_program(struct doctor *d, const char *what,
     found_extra(d, what, path != NULL, path, remedy);
 }
 
-/* The interpreter that exp.framework=pytorch would take. */
-static void look_for_torch(struct doctor *d)
+/* The interpreters that back-ends would take. */
+static void look_for_frameworks(struct doctor *d)
 {
     const char *first = on_path(d, "python3");
-    const char *python = pr_python_with("torch", first ? first : "python3",
-                                        getenv("PRONY_TORCH_PYTHON"), d->arena);
-    bool there = python && pr_python_has(python, "torch");
+    const struct pr_back_end *b;
 
-    found_extra(d, "PyTorch", there, there ? python : "in no Python looked at",
-                "only exp.framework=pytorch needs it: make python-deps, or "
-                "set PRONY_TORCH_PYTHON");
+    for (size_t i = 0; (b = pr_back_end_at(i)); i++) {
+        const char *python =
+            pr_back_end_python(b, first ? first : "python3", d->arena);
+        bool there = python && pr_python_has(python, b->module);
+
+        found_extra(
+            d, b->title, there, there ? python : "in no Python looked at",
+            pr_arena_printf(d->arena,
+                            "only exp.framework=%s needs it: make python-deps, "
+                            "or set %s",
+                            b->framework, b->python_var));
+    }
 }
 
 static void look_at_machine(struct doctor *d)
@@ -197,7 +216,7 @@ static void look_at_machine(struct doctor *d)
     look_for_program(d, "Python", python,
                      "only back-ends written in it need one: apt-get install "
                      "python3");
-    look_for_torch(d);
+    look_for_frameworks(d);
     look_for_program(d, "container program", container,
                      "only containers need one: apt-get install podman");
     if (getrlimit(RLIMIT_NOFILE, &files) == 0)

@@ -35,6 +35,8 @@ static const char *shape_text(struct pr_arena *a,
 {
     if (s->dims == 1)
         return pr_arena_printf(a, "%" PRId64, s->at[0]);
+    if (s->dims == 2)
+        return pr_arena_printf(a, "%" PRId64 " x %" PRId64, s->at[0], s->at[1]);
     return pr_arena_printf(a, "%" PRId64 " x %" PRId64 " x %" PRId64, s->at[0],
                            s->at[1], s->at[2]);
 }
@@ -100,6 +102,28 @@ static void put_reference(struct cli *c, const struct pr_model *m,
     pr_buf_str(out, ")\n");
 }
 
+/* What classifiers have is not worth a line. */
+static bool is_plain(const struct pr_model *m)
+{
+    return m->loss_count == 1 && m->losses[0].kind == PR_LOSS_CROSS_ENTROPY &&
+           pr_model_input(m, "labels") == (int)m->losses[0].targets[0];
+}
+
+static void put_losses(const struct pr_model *m, struct pr_buf *out)
+{
+    for (unsigned i = 0; !is_plain(m) && i < m->loss_count; i++) {
+        const struct pr_loss *l = &m->losses[i];
+
+        pr_buf_printf(out, "%s: %s of %s", l->name, pr_loss_kind_name(l->kind),
+                      m->layers[l->of[0]].name);
+        if (l->of_count > 1)
+            pr_buf_printf(out, " and %s", m->layers[l->of[1]].name);
+        if (m->turn_count > 1)
+            pr_buf_printf(out, ", in turn %u", l->turn + 1);
+        pr_buf_str(out, "\n");
+    }
+}
+
 static int put_model(struct cli *c, const struct pr_model *m, bool is_changed,
                      struct pr_buf *out, struct pr_err *err)
 {
@@ -119,33 +143,35 @@ static int put_model(struct cli *c, const struct pr_model *m, bool is_changed,
     pr_buf_printf(out,
                   "\n%u layers, %" PRIu64 " parameters (%s as float32), %s "
                   "forward\n",
-                  m->layer_count - 1, m->params,
+                  m->layer_count - m->input_count, m->params,
                   pr_format_bytes(bytes, m->params * 4),
                   short_number(c->arena, (double)m->flops, "FLOP"));
+    put_losses(m, out);
     put_reference(c, m, is_changed, out);
     return rc;
 }
 
 static int show_one(struct cli *c, const char *name,
-                    const struct pr_value *opts, bool json, struct pr_buf *out,
-                    struct pr_err *err)
+                    const struct pr_model_variant *variant, bool json,
+                    struct pr_buf *out, struct pr_err *err)
 {
     struct pr_model *m;
     struct pr_jb jb;
-    int rc = pr_model_load(name, opts, c->arena, &m, err);
+    int rc = pr_model_load(name, variant, c->arena, &m, err);
 
     if (rc)
         return rc;
     if (!json)
-        return put_model(c, m, opts->len > 0, out, err);
+        return put_model(c, m, variant->tiny || variant->values->len > 0, out,
+                         err);
     pr_jb_init(&jb, out, 2);
     pr_model_json(m, &jb);
     pr_buf_char(out, '\n');
     return PR_OK;
 }
 
-static int show_each(struct cli *c, const struct pr_value *opts, bool json,
-                     struct pr_err *err)
+static int show_each(struct cli *c, const struct pr_model_variant *variant,
+                     bool json, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(256 << 20);
     int rc = PR_OK;
@@ -153,7 +179,7 @@ static int show_each(struct cli *c, const struct pr_value *opts, bool json,
     for (size_t i = 0; i < c->rest_count && !rc; i++) {
         if (i && !json)
             pr_buf_char(&text, '\n');
-        rc = show_one(c, c->rest[i], opts, json, &text, err);
+        rc = show_one(c, c->rest[i], variant, json, &text, err);
     }
     return rc ? rc : answer_buf(&text, err);
 }
@@ -212,8 +238,9 @@ static int put_list(const struct list *l, struct pr_buf *out,
         pr_table_row(t);
         pr_table_set_str(t, 0, m->name);
         pr_table_set_str(t, 1, m->title);
-        pr_table_set_str(t, 2, shape_text(l->c->arena, &m->input));
-        pr_table_set_int(t, 3, m->classes);
+        pr_table_set_str(t, 2, shape_text(l->c->arena, &m->layers[0].shape));
+        if (m->classes)
+            pr_table_set_int(t, 3, m->classes);
         pr_table_set_int(t, 4, (int64_t)m->params);
         pr_table_set_str(t, 5, short_number(l->c->arena, (double)m->flops, ""));
     }
@@ -238,8 +265,8 @@ static void put_list_json(const struct list *l, struct pr_buf *out)
         pr_jb_str(&jb, "title", m->title);
         pr_jb_str(&jb, "item", m->item);
         pr_jb_arr(&jb, "input");
-        for (unsigned k = 0; k < m->input.dims; k++)
-            pr_jb_int(&jb, NULL, m->input.at[k]);
+        for (unsigned k = 0; k < m->layers[0].shape.dims; k++)
+            pr_jb_int(&jb, NULL, m->layers[0].shape.at[k]);
         pr_jb_end(&jb);
         pr_jb_int(&jb, "classes", m->classes);
         pr_jb_uint(&jb, "params", m->params);
@@ -296,7 +323,7 @@ static int read_input(struct cli *c, const char *text, struct pr_value *ret,
         items[n++].kind = PR_INT;
     }
     ret->len = n;
-    if (good && !rest && n != 2)
+    if (good && !rest)
         return PR_OK;
     return pr_fail(err, PR_E_USAGE, "",
                    "--input wants numbers such as 3,64,64 or 540, got '%s'",
@@ -332,14 +359,16 @@ int cmd_model(struct cli *c, struct pr_err *err)
     const char *format = arg_get(c, A_MODEL_FORMAT);
     bool json = format && strcmp(format, "json") == 0;
     struct pr_value opts;
+    struct pr_model_variant variant = {.values = &opts,
+                                       .tiny = arg_on(c, A_MODEL_TINY)};
     int rc = read_opts(c, &opts, err);
 
     if (rc)
         return rc;
     if (c->rest_count)
-        return show_each(c, &opts, json, err);
-    if (!opts.len)
+        return show_each(c, &variant, json, err);
+    if (!opts.len && !variant.tiny)
         return show_list(c, json, err);
     return pr_fail(err, PR_E_USAGE, "",
-                   "--input and --classes want the name of a model");
+                   "--input, --classes and --tiny want the name of a model");
 }

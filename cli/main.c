@@ -5,6 +5,8 @@
 #include "cli/cli.h"
 #include "cli/dlio.h"
 #include "prony_config.h"
+#include "run/attempt.h"
+#include "workload/mpi.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -293,6 +295,9 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error return */
     if (dlio_called(argc, argv, &rc))
         return rc;
+    /* One of the processes that mpirun starts for an experiment. */
+    if (argc == 3 && strcmp(argv[1], PR_MPI_VERB) == 0)
+        return pr_attempt_body(NULL, argv[2]);
     rc = dispatch(argc, argv, &err);
     /* A reader that has seen enough ("| head") is no failure of ours. */
     if (rc == PR_E_IO && err.sys_errno == EPIPE && !strcmp(err.where, "stdout"))

@@ -117,6 +117,14 @@ static int add_limit(struct cli *c, struct pr_plan *p, enum arg_id id,
     return rc ? rc : pr_plan_param_text(p, name, value, option, err);
 }
 
+static int add_tiny(struct cli *c, struct pr_plan *p, struct pr_err *err)
+{
+    bool is_on = c->verb->bit & ON_RUN && arg_on(c, A_TINY);
+
+    return is_on ? pr_plan_param_text(p, "nn.tiny", "true", "--tiny", err)
+                 : PR_OK;
+}
+
 /* What stands after -- becomes exp.args. */
 static int add_tail(struct cli *c, struct pr_plan *p, struct pr_err *err)
 {
@@ -196,6 +204,8 @@ static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
         rc = add_limit(c, p, A_RETRY, "exp.retry", "--retry", err);
     if (!rc)
         rc = add_limit(c, p, A_MAX_COUNT, "nn.max_count", "--max-count", err);
+    if (!rc)
+        rc = add_tiny(c, p, err);
     if (!rc)
         rc = add_tail(c, p, err);
     return rc ? rc : pr_plan_build(p, err);

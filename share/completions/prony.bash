@@ -201,6 +201,7 @@ checkpoint.block_size
 checkpoint.engine
 checkpoint.first_rank
 checkpoint.seed
+nn.tiny
 nn.threads
 nn.optimizer
 nn.learning_rate
@@ -211,8 +212,12 @@ nn.dropout
 nn.data
 nn.samples
 nn.augment
+nn.rnn
+nn.batches
 nn.max_count
 nn.evaluate
+nn.mpi
+nn.mpi_args
 nn.profile
 nn.peak
 nn.load
@@ -230,7 +235,7 @@ sys.plan_builder.var_order'
 _prony_values()
 {
     case $1 in
-    exp.workload) echo  command null emulate native framework ;;
+    exp.workload) echo  command null emulate native framework loader ;;
     exp.phase) echo training inference ;;
     exp.dtype) echo float float32 float16 bfloat16 int8 ;;
     exp.use_tensor_core) echo true false ;;
@@ -288,10 +293,13 @@ _prony_values()
     checkpoint.layout) echo plain torch ;;
     checkpoint.verify) echo true false ;;
     checkpoint.engine) echo same pread direct mmap io_uring memory null ;;
+    nn.tiny) echo true false ;;
     nn.optimizer) echo  sgd adam ;;
     nn.dropout) echo true false ;;
-    nn.data) echo noise digits ;;
+    nn.data) echo  noise digits ;;
     nn.augment) echo true false ;;
+    nn.rnn) echo auto unrolled onednn ;;
+    nn.mpi) echo true false ;;
     nn.profile) echo true false ;;
     nn.peak) echo true false ;;
     nn.save_gradients) echo true false ;;
@@ -356,6 +364,7 @@ _prony_options()
         --data \
         --timeout \
         --max-count \
+        --tiny \
         --retry \
         --resume \
         --fail-fast \
@@ -426,6 +435,7 @@ _prony_options()
         --progress \
         --input \
         --classes \
+        --tiny \
         --format ;;
     help) echo \
         --help \

@@ -17,7 +17,7 @@ end
 
 function __prony_names
     printf '%s\t%s\n' \
-        exp.workload 'What the experiment executes: command runs exp.command, null does nothing, emulate reads a data set as training would, native trains exp.model here, framework trains it in exp.framework.' \
+        exp.workload 'What the experiment executes: command runs exp.command, null does nothing, emulate reads a data set as training would, native trains exp.model here, framework trains it in exp.framework, loader loads images as training does.' \
         exp.command 'The program to run: a list of arguments, or text that is split into arguments at blanks, with \'...\', "..." and \\ as in a shell.' \
         exp.args 'Arguments appended to those of exp.command; what stands after -- on the command line goes here.' \
         exp.cwd 'Folder the program starts in.' \
@@ -29,7 +29,7 @@ function __prony_names
         exp.status_msg 'Why the experiment has its status.' \
         exp.id 'Identifier of the experiment.' \
         exp.proj 'Project the experiment belongs to; a free tag.' \
-        exp.framework 'Framework under test: native for the engine that is built in, pytorch, or another name for exp.command.' \
+        exp.framework 'Framework under test: native for the engine that is built in, pytorch, tensorflow, onnxruntime, or another name for exp.command.' \
         exp.framework_title 'Name of the framework as reports show it.' \
         exp.framework_family 'Framework whose parameters and launcher are used; caffe for all forks of Caffe.' \
         exp.framework_ver 'Version of the framework.' \
@@ -215,6 +215,7 @@ function __prony_names
         checkpoint.engine 'How checkpoints are written and read; same: as storage.engine says.' \
         checkpoint.first_rank 'With mode=subset: the first rank that is run here; those after it follow.' \
         checkpoint.seed 'Seed of the contents.' \
+        nn.tiny 'The model\'s own small size, to try things.' \
         nn.threads 'Threads that compute.' \
         nn.optimizer 'How weights are updated.' \
         nn.learning_rate 'Step size of the optimiser.' \
@@ -225,16 +226,20 @@ function __prony_names
         nn.data 'Synthetic data: noise is one random batch used again and again, digits are drawn figures of ten classes that can be learned.' \
         nn.samples 'Size of the set of digits; training visits it in another order each epoch.' \
         nn.augment 'Crop and flip images of a data set at random when training; false: the middle of each.' \
+        nn.rnn 'How the native engine computes recurrent layers: row by row, by the recurrent primitives of oneDNN, or as is faster.' \
+        nn.batches 'File of batches (safetensors, INPUT.NUMBER) that a framework goes through.' \
         nn.max_count 'Stop after this many samples were measured, as milarun\'s --max-count.' \
         nn.evaluate 'After training, samples that were not trained with and whose accuracy is measured.' \
+        nn.mpi 'Start replicas with mpirun (Open MPI) instead of forking them; exp.num_replicas of them, on the machines that mpirun knows.' \
+        nn.mpi_args 'Further arguments of mpirun, such as --host a:2,b:2.' \
         nn.profile 'Measure each layer and add a table of their times to the results.' \
         nn.peak 'Measure how fast this machine multiplies and adds at most, to compare with.' \
         nn.load 'File of tensors (safetensors) to begin with: weights by name, and input and labels as the batch of every step if they are there.' \
         nn.save 'File of tensors (safetensors) that is written at the end: weights, the last output and, with save_gradients, the last gradients as grad.NAME.' \
         nn.save_gradients 'Keep the gradients of the last step for nn.save.' \
         nn.channels_last 'PyTorch: keep images with their channels last.' \
-        nn.compile 'PyTorch: compile the model first.' \
-        nn.amp 'PyTorch: automatic mixed precision, float16 on a GPU and bfloat16 on a processor.' \
+        nn.compile 'Frameworks: compile the model first (PyTorch: torch.compile, TensorFlow: XLA).' \
+        nn.amp 'Frameworks: automatic mixed precision, float16 on a GPU and bfloat16 on a processor.' \
         mlperf.division 'Check the experiment against the rules of MLPerf Storage for this division, and report it.' \
         mlperf.hosts 'Client machines that would take part, for the size of the data set.' \
         mlperf.host_memory 'Memory of each client machine.' \
@@ -253,6 +258,7 @@ function __prony_settings
         exp.workload=emulate \
         exp.workload=native \
         exp.workload=framework \
+        exp.workload=loader \
         exp.phase=training \
         exp.phase=inference \
         exp.dtype=float \
@@ -424,6 +430,8 @@ function __prony_settings
         checkpoint.engine=io_uring \
         checkpoint.engine=memory \
         checkpoint.engine=null \
+        nn.tiny=true \
+        nn.tiny=false \
         nn.optimizer=sgd \
         nn.optimizer=adam \
         nn.dropout=true \
@@ -432,6 +440,11 @@ function __prony_settings
         nn.data=digits \
         nn.augment=true \
         nn.augment=false \
+        nn.rnn=auto \
+        nn.rnn=unrolled \
+        nn.rnn=onednn \
+        nn.mpi=true \
+        nn.mpi=false \
         nn.profile=true \
         nn.profile=false \
         nn.peak=true \
@@ -537,6 +550,7 @@ complete -c prony -n '__prony_verb generate' -l format -x -a 'text json' -d 'how
 complete -c prony -n '__prony_verb run' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets; experiments see it as PRONY_DATA'
 complete -c prony -n '__prony_verb run' -l timeout -x -d 'stop an experiment after this time: 90, 1.5s, 2m'
 complete -c prony -n '__prony_verb run' -l max-count -x -d 'stop training after N samples were measured: nn.max_count'
+complete -c prony -n '__prony_verb run' -l tiny -d 'the model\'s own small size, to try things: nn.tiny'
 complete -c prony -n '__prony_verb run' -l retry -x -d 'try a failed experiment N more times; with --resume also those that failed before'
 complete -c prony -n '__prony_verb run' -l resume -x -a '(__fish_complete_directories)' -d 'go on with the run in DIR; what has a result is not run again'
 complete -c prony -n '__prony_verb run' -l fail-fast -d 'stop after the first experiment that fails'
@@ -557,6 +571,7 @@ complete -c prony -n '__prony_verb capacity' -l format -x -a 'text json' -d 'how
 complete -c prony -n '__prony_verb report' -l format -x -a 'text json csv md' -d 'how the report is printed (default: text)'
 complete -c prony -n '__prony_verb model' -l input -x -d 'another input than the definition has: 3,64,64, or 540 for one that is no image'
 complete -c prony -n '__prony_verb model' -l classes -x -d 'another number of classes than the definition has'
+complete -c prony -n '__prony_verb model' -l tiny -d 'the small size that the definition has, to try things'
 complete -c prony -n '__prony_verb model' -l format -x -a 'text json' -d 'how models are printed (default: text)'
 complete -c prony -n '__prony_verb demo' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/demo.TIME)'
 complete -c prony -n '__prony_verb help' -l params -x -d 'parameters whose name matches one of the patterns; none: all'
