@@ -7,6 +7,7 @@ try -P exp.framework=pytorch -P exp.model=lenet -P exp.model_opts=3
 try -P exp.framework=pytorch -P exp.model=lenet -P exp.model_opts='{"class": 3}'
 try -P exp.framework=mxnet -P exp.model=lenet
 try -P exp.workload=framework -P exp.framework=mxnet -P exp.model=lenet
+try -P exp.framework=onnxruntime -P exp.model=lenet
 mkdir workloads
 cp "$SRC/models/lenet.yaml" .
 export PRONY_SHARE="$TMP"

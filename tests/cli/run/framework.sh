@@ -1,1 +1,1 @@
-prony run -P exp.framework=tensorflow -o out
+prony run -P exp.framework=mxnet -o out
