@@ -31,7 +31,7 @@ static void resnet50_train(const char *dir)
     ours = bench_race_ours(&race);
     eager = bench_race_torch(&race, "eager");
     if (eager)
-        bench_race_heats(&race, ways);
+        bench_race_heats(&race, ways, false);
     debian = bench_race_debian(&race);
     bench_race_run(&race, bench_round_count(ROUNDS));
     bench_race_compare(&race, ours, eager, 1.2);
@@ -59,7 +59,7 @@ static void resnet50_infer(const char *dir)
     ours = bench_race_ours(&race);
     eager = bench_race_torch(&race, "eager");
     if (eager)
-        bench_race_heats(&race, ways);
+        bench_race_heats(&race, ways, false);
     debian = bench_race_debian(&race);
     onnx = bench_race_onnx(&race);
     bench_race_run(&race, bench_round_count(ROUNDS));

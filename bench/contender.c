@@ -174,15 +174,13 @@ static bool read_steps(struct bench_contender *c, int steps, bool counts)
             return false;
         if (counts && c->count < BENCH_STEPS)
             c->steps[c->count++] = seconds;
-        if (counts)
-            c->wall_s += seconds;
     }
     return true;
 }
 
 bool bench_contender_turn(struct bench_contender *c, int steps, bool counts)
 {
-    double cpu = cpu_seconds(c);
+    double cpu = cpu_seconds(c), start = bench_now();
     char why[512];
 
     if (fprintf(c->in, "%d\n", steps) < 0 || fflush(c->in) < 0 ||
@@ -192,8 +190,10 @@ bool bench_contender_turn(struct bench_contender *c, int steps, bool counts)
         bench_contender_stop(c);
         return false;
     }
-    if (counts)
+    if (counts) {
+        c->wall_s += bench_now() - start;
         c->cpu_s += cpu_seconds(c) - cpu;
+    }
     return true;
 }
 

@@ -4,7 +4,8 @@
  * seconds of each. So all are warm, and a slow minute of the machine strikes
  * all of them. A contender says lines "about TEXT" and "params NUMBER", then
  * "ready" right before its first step, or "cannot TEXT" and ends. A line with a
- * number asks for that many steps; no more input, to end.
+ * number asks for that many steps; no more input, to end. Where a step takes
+ * microseconds, what answers as one is the mean of many.
  */
 #ifndef BENCH_CONTENDER_H
 #define BENCH_CONTENDER_H
@@ -21,6 +22,7 @@ struct bench_contender {
     char about[256];
     double params;  /* learned numbers of its network; 0: not said */
     double start_s; /* from fork to "ready" */
+    int threads;    /* that it was told to use; 0: nobody said */
     double steps[BENCH_STEPS];
     size_t count;
     double wall_s, cpu_s; /* of turns that count */

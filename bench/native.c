@@ -1,95 +1,156 @@
 /* Our engine as a contender; see native.h. */
 #include "native.h"
 
+#include "conf/yaml.h"
 #include "contender.h"
 #include "nn/dnn.h"
+#include "workload/native_cart.h"
+#include "workload/task_batches.h"
 
 /* Small, so that no network of random weights on noise blows up. */
 #define RATE 1e-4
 
+/* BATCHES that are gone through again and again; the clock is looked at after
+ * CALLS where many steps are measured together. */
+enum { SEED = 1, BATCHES = 8, CALLS = 8 };
+
+/* "NAME {OPTIONS}"; the name is cut off where they begin. */
+static const struct pr_value *take_opts(char *name, struct pr_arena *arena)
+{
+    struct pr_value *v = PR_ARENA_NEW(arena, struct pr_value);
+    char *text = strchr(name, ' ');
+    struct pr_err err = {0};
+
+    if (!text)
+        return NULL;
+    *text++ = '\0';
+    if (!v || pr_yaml_read(text, strlen(text), name, arena, v, &err))
+        bench_die("%s: %s", text, err.msg);
+    return v;
+}
+
 const struct pr_model *bench_model(const char *peers, const char *name)
 {
     struct pr_arena *arena = pr_arena_new(1 << 16);
+    struct pr_model_variant variant = {.tiny = false};
     struct pr_model *m;
     struct pr_err err = {0};
-    char path[1024];
+    char path[1024], text[512];
 
-    snprintf(path, sizeof path, "%s/../../models/%s.yaml", peers, name);
-    if (!arena || pr_model_load(path, NULL, arena, &m, &err))
+    if (!arena)
+        bench_die("out of memory");
+    snprintf(text, sizeof text, "%s", name);
+    variant.values = take_opts(text, arena);
+    snprintf(path, sizeof path, "%s/../../models/%s.yaml", peers, text);
+    if (pr_model_load(path, &variant, arena, &m, &err))
         bench_die("%s: %s: %s", path, err.where, err.msg);
     return m;
 }
 
+static uint64_t next(uint64_t *x)
+{
+    *x ^= *x << 13;
+    *x ^= *x >> 7;
+    *x ^= *x << 17;
+    return *x >> 40;
+}
+
+/* Noise for a model without data of its own. */
+static void fill_noise(const struct pr_layer *l, uint64_t batch, void *out)
+{
+    uint64_t x = 88172645463325252u, n = batch;
+
+    for (unsigned i = 0; i < l->shape.dims; i++)
+        n *= (uint64_t)l->shape.at[i];
+    for (uint64_t i = 0; i < n; i++)
+        if (l->ids)
+            ((int32_t *)out)[i] = (int32_t)(next(&x) % (uint64_t)l->ids);
+        else
+            ((float *)out)[i] = (float)next(&x) / (1 << 23) - 1;
+}
+
+static void open_batches(struct pr_task_batches *b, const struct pr_model *m,
+                         uint64_t batch)
+{
+    struct pr_err err = {0};
+
+    if (pr_task_batches_open(b, m, SEED, batch, BATCHES, &err))
+        bench_die("%s: %s", err.where, err.msg);
+}
+
+bool bench_write_batches(const struct pr_model *model, uint64_t batch,
+                         const char *path)
+{
+    struct pr_task_batches task;
+    struct pr_err err = {0};
+
+    if (!pr_task_find(model->data))
+        return false;
+    open_batches(&task, model, batch);
+    if (pr_task_batches_save(&task, path, &err))
+        bench_die("%s: %s", err.where, err.msg);
+    pr_task_batches_close(&task);
+    return true;
+}
+
+static void find_inputs(const struct pr_model *m, struct pr_net *net,
+                        void **inputs)
+{
+    for (unsigned i = 0; i < m->input_count; i++)
+        inputs[i] = pr_net_input(net, i);
+}
+
 static void fill(const struct pr_model *m, struct pr_net *net, uint64_t batch)
 {
-    size_t n = (size_t)batch;
-    uint64_t x = 88172645463325252u;
-    float *input = pr_net_input(net);
+    struct pr_task_batches task;
+    void *inputs[PR_MODEL_INPUTS];
 
-    for (unsigned i = 0; i < m->input.dims; i++)
-        n *= (size_t)m->input.at[i];
-    for (size_t i = 0; i < n; i++) {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        input[i] = (float)(x >> 40) / (1 << 23) - 1;
+    find_inputs(m, net, inputs);
+    if (!pr_task_find(m->data)) {
+        for (unsigned i = 0; i < m->input_count; i++)
+            fill_noise(&m->layers[i], batch, inputs[i]);
+        return;
     }
-    for (uint64_t i = 0; i < batch; i++)
-        pr_net_labels(net)[i] = (int32_t)(i % (uint64_t)m->classes);
+    open_batches(&task, m, batch);
+    pr_task_batches_get(&task, 0, inputs);
+    pr_task_batches_close(&task);
+}
+
+static struct pr_net_opts opts_of(const struct pr_model *model, bool training,
+                                  uint64_t batch, unsigned threads)
+{
+    struct pr_net_opts opts = {.batch = batch,
+                               .training = training,
+                               .threads = threads,
+                               .seed = SEED,
+                               .optimizer = model->optimizer};
+
+    opts.optimizer.learning_rate = RATE;
+    return opts;
+}
+
+static _Noreturn void cannot(const struct pr_err *err)
+{
+    printf("cannot make the network: %s: %s\n", err->where, err->msg);
+    fflush(stdout);
+    exit(1);
 }
 
 struct pr_net *bench_net(const struct pr_model *model, bool training,
                          bool profile, uint64_t batch, unsigned threads)
 {
-    struct pr_net_opts opts = {.batch = batch,
-                               .training = training,
-                               .threads = threads,
-                               .profile = profile,
-                               .seed = 1,
-                               .optimizer = model->optimizer};
+    struct pr_net_opts opts = opts_of(model, training, batch, threads);
     struct pr_err err = {0};
     struct pr_net *net;
 
-    opts.optimizer.learning_rate = RATE;
-    if (pr_net_new(model, &opts, &net, &err)) {
-        printf("cannot make the network: %s: %s\n", err.where, err.msg);
-        fflush(stdout);
-        exit(1);
-    }
+    opts.profile = profile;
+    if (pr_net_new(model, &opts, &net, &err))
+        cannot(&err);
     fill(model, net, batch);
     return net;
 }
 
-static bool step(struct pr_net *net, bool training)
-{
-    struct pr_net_score score;
-    struct pr_err err = {0};
-    int rc = training ? pr_net_train(net, &score, &err)
-                      : pr_net_infer(net, NULL, &err);
-
-    if (rc)
-        fprintf(stderr, "%s: %s\n", err.where, err.msg);
-    return rc == 0;
-}
-
-static bool serve(struct pr_net *net, bool training)
-{
-    int steps;
-
-    printf("ready\n");
-    fflush(stdout);
-    while (scanf("%d", &steps) == 1) {
-        for (int i = 0; i < steps; i++) {
-            double start = bench_time();
-
-            if (!step(net, training))
-                return false;
-            printf("%.9f%c", bench_time() - start, i == steps - 1 ? '\n' : ' ');
-        }
-        fflush(stdout);
-    }
-    return true;
-}
+/* ---- steps */
 
 struct asked {
     const struct pr_model *model;
@@ -100,30 +161,126 @@ struct asked {
 
 static struct asked read_asked(char **argv)
 {
-    return (struct asked){bench_model(argv[0], argv[1]),
-                          strcmp(argv[2], "training") == 0,
-                          strtoull(argv[3], NULL, 10), (unsigned)atoi(argv[4])};
+    struct asked a = {bench_model(argv[0], argv[1]),
+                      strcmp(argv[2], "training") == 0,
+                      strtoull(argv[3], NULL, 10), (unsigned)atoi(argv[4])};
+
+    if (strcmp(a.model->data, "cartpole") == 0)
+        a.batch = PR_CARTPOLE_STEPS; /* of an episode, at most */
+    return a;
+}
+
+/* A net at work. */
+struct work {
+    struct asked a;
+    struct pr_net *net;
+    struct pr_native n; /* as far as episodes look at it */
+    struct pr_native_cart cart;
+    struct pr_task_batches batches;
+    void *inputs[PR_MODEL_INPUTS];
+    bool plays, has_batches;
+    uint64_t steps;
+};
+
+static void work_init(struct work *w, struct asked a, bool profile)
+{
+    struct pr_err err = {0};
+
+    *w = (struct work){.a = a};
+    w->net = bench_net(a.model, a.training, profile, a.batch, a.threads);
+    w->plays = strcmp(a.model->data, "cartpole") == 0;
+    w->has_batches = pr_task_find(a.model->data) != NULL;
+    find_inputs(a.model, w->net, w->inputs);
+    if (w->has_batches)
+        open_batches(&w->batches, a.model, a.batch);
+    if (!w->plays)
+        return;
+    w->n = (struct pr_native){
+        .model = (struct pr_model *)(uintptr_t)a.model,
+        .net = opts_of(a.model, a.training, a.batch, a.threads),
+        .batch = a.batch};
+    w->n.nn.seed = SEED;
+    if (pr_cart_open(&w->cart, &w->n, w->net, &err))
+        cannot(&err);
+}
+
+/* How many items it was; 0, and said why: it failed. */
+static uint64_t step(struct work *w)
+{
+    struct pr_net_score score;
+    struct pr_err err = {0};
+    uint64_t items = 1;
+    int rc;
+
+    if (w->has_batches)
+        pr_task_batches_get(&w->batches, w->steps, w->inputs);
+    w->steps++;
+    if (w->plays)
+        rc = pr_cart_episode(&w->cart, &w->n, w->net, &items, &score, &err);
+    else if (w->a.training)
+        rc = pr_net_train(w->net, &score, &err);
+    else
+        rc = pr_net_infer(w->net, NULL, &err);
+    if (rc)
+        fprintf(stderr, "%s: %s\n", err.where, err.msg);
+    return rc ? 0 : items;
+}
+
+/* Seconds of one item; negative: it failed. */
+static double measure(struct work *w, double block_s)
+{
+    double start = bench_time(), took;
+    uint64_t items = 0;
+
+    do {
+        for (int i = 0; i < (block_s > 0 ? CALLS : 1); i++) {
+            uint64_t n = step(w);
+
+            if (!n)
+                return -1;
+            items += n;
+        }
+        took = bench_time() - start;
+    } while (took < block_s);
+    return took / (double)items;
+}
+
+static bool serve(struct work *w, double block_s)
+{
+    int steps;
+
+    printf("ready\n");
+    fflush(stdout);
+    while (scanf("%d", &steps) == 1) {
+        for (int i = 0; i < steps; i++) {
+            double seconds = measure(w, block_s);
+
+            if (seconds < 0)
+                return false;
+            printf("%.9f%c", seconds, i == steps - 1 ? '\n' : ' ');
+        }
+        fflush(stdout);
+    }
+    return true;
 }
 
 int bench_native_main(int argc, char **argv)
 {
+    static struct work w;
     struct pr_net_facts facts;
-    struct asked a;
-    struct pr_net *net;
     char version[32];
 
-    if (argc != 5)
+    if (argc != 6)
         return 2;
-    a = read_asked(argv);
-    net = bench_net(a.model, a.training, false, a.batch, a.threads);
-    pr_net_facts(net, &facts);
+    work_init(&w, read_asked(argv), false);
+    pr_net_facts(w.net, &facts);
     pr_net_is_there(version, NULL);
     printf("about oneDNN %s, %u threads, %u primitives and loops, %u of them "
            "change the layout, %.0f MB planned\n",
            version, facts.threads, facts.steps, facts.reorders,
            (double)facts.bytes / 1e6);
-    printf("params %llu\n", (unsigned long long)a.model->params);
-    return !serve(net, a.training);
+    printf("params %llu\n", (unsigned long long)w.a.model->params);
+    return !serve(&w, atoi(argv[5]) / 1e3);
 }
 
 int bench_native_about(unsigned threads)
@@ -173,19 +330,17 @@ static void print_rows(const struct pr_net *net)
 
 int bench_native_layers(int argc, char **argv)
 {
-    struct asked a;
-    struct pr_net *net;
+    static struct work w;
 
     if (argc != 6)
         return 2;
-    a = read_asked(argv);
-    net = bench_net(a.model, a.training, true, a.batch, a.threads);
+    work_init(&w, read_asked(argv), true);
     for (int i = 0; i <= atoi(argv[5]); i++) {
-        if (!step(net, a.training))
+        if (!step(&w))
             return 1;
         if (i == 0)
-            pr_net_forget_times(net);
+            pr_net_forget_times(w.net);
     }
-    print_rows(net);
+    print_rows(w.net);
     return 0;
 }

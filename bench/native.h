@@ -8,15 +8,22 @@
 #include "nn/net.h"
 
 /* The definition of a bundled model; ends the program when it cannot. It is
- * never freed. */
+ * never freed. Options may stand behind the name: "bert {depth: 2}". */
 const struct pr_model *bench_model(const char *peers, const char *name);
 
-/* A net of it with a batch of noise in place. */
+/* Writes some batches of the model's own data, those that our contender trains
+ * with, as a safetensors file. False: it has none. */
+bool bench_write_batches(const struct pr_model *model, uint64_t batch,
+                         const char *path);
+
+/* A net of it with a batch of its data, or noise, in place. */
 struct pr_net *bench_net(const struct pr_model *model, bool training,
                          bool profile, uint64_t batch, unsigned threads);
 
-/* Process of a contender. argv: PEERS MODEL training|inference BATCH THREADS.
- * Returns what main returns. */
+/* Process of a contender. argv: PEERS MODEL training|inference BATCH THREADS
+ * BLOCK. What it answers as a step takes at least BLOCK milliseconds: with 0 it
+ * is one, else the mean of many; where there are episodes, the mean of what
+ * counts as an item. Returns what main returns. */
 int bench_native_main(int argc, char **argv);
 
 /* Threads, most multiply-adds and oneDNN of this machine, as a line. */

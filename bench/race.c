@@ -5,7 +5,7 @@
 #include "native.h"
 #include "prony.h"
 
-enum { FINALISTS = 2 };
+enum { FINALISTS = 2, WARMUP = 2 };
 
 #define DEBIAN "/usr/bin/python3"
 #define TORCH "PyTorch "
@@ -30,9 +30,8 @@ static const char *phase_of(const struct bench_race *r)
     return r->training ? "training" : "inference";
 }
 
-static void write_model(struct bench_race *r)
+static void write_model(struct bench_race *r, const struct pr_model *m)
 {
-    const struct pr_model *m = bench_model(bench_peers(), r->model);
     struct pr_buf text = PR_BUF_INIT(64 << 20);
     struct pr_jb jb;
     FILE *f;
@@ -50,12 +49,21 @@ static void write_model(struct bench_race *r)
 void bench_race_init(struct bench_race *r, const char *dir, const char *model,
                      bool training, int batch, int steps)
 {
+    const struct pr_model *m = bench_model(bench_peers(), model);
+
     *r = (struct bench_race){.dir = dir,
                              .model = model,
                              .training = training,
                              .batch = bench_number("BENCH_BATCH", batch),
-                             .steps = bench_number("BENCH_STEPS", steps)};
-    write_model(r);
+                             .steps = bench_number("BENCH_STEPS", steps),
+                             .warmup = WARMUP,
+                             .threads = bench_threads(),
+                             .item = m->item};
+    r->items = (double)r->batch * (double)m->items;
+    write_model(r, m);
+    snprintf(r->batches, sizeof r->batches, "%s/batches.safetensors", dir);
+    if (!bench_write_batches(m, (uint64_t)r->batch, r->batches))
+        r->batches[0] = '\0';
 }
 
 /* ---- starting */
@@ -73,8 +81,9 @@ static const char *torch_python(void)
     return "python3";
 }
 
-static void check_params(struct bench_race *r, const struct bench_contender *c)
+static void check_in(struct bench_race *r, struct bench_contender *c)
 {
+    c->threads = r->threads;
     if (c->params > 0 && r->params > 0 && c->params != r->params)
         bench_die("%s has %.0f parameters, others have %.0f", c->name,
                   c->params, r->params);
@@ -84,29 +93,40 @@ static void check_params(struct bench_race *r, const struct bench_contender *c)
 
 /* Numbers as words, for command lines. */
 struct words {
-    char batch[16], threads[16], script[1100];
+    char batch[16], threads[16], block[16], script[1100];
 };
 
 static void fill_words(struct words *w, const struct bench_race *r,
                        const char *script)
 {
     snprintf(w->batch, sizeof w->batch, "%d", r->batch);
-    snprintf(w->threads, sizeof w->threads, "%d", bench_threads());
+    snprintf(w->threads, sizeof w->threads, "%d", r->threads);
+    snprintf(w->block, sizeof w->block, "%d", r->block_ms);
     snprintf(w->script, sizeof w->script, "%s/%s", bench_peers(), script);
+}
+
+/* Who it is, and with how many threads when that is not the usual. */
+static void fill_name(const struct bench_race *r, const char *who,
+                      const char *how, char name[static 64])
+{
+    snprintf(name, 64, "%s%s%s", who, how,
+             r->threads == bench_threads() ? "" : ", 1 thread");
 }
 
 bool bench_race_start_ours(struct bench_race *r, struct bench_contender *c)
 {
     struct words w;
-    char self[1024] = "";
-    const char *argv[] = {self,        "ours",  bench_peers(), r->model,
-                          phase_of(r), w.batch, w.threads,     NULL};
+    char self[1024] = "", name[64];
+    const char *argv[] = {self,      "ours",      bench_peers(),
+                          r->model,  phase_of(r), w.batch,
+                          w.threads, w.block,     NULL};
 
     fill_words(&w, r, "");
+    fill_name(r, "ours", "", name);
     if (readlink("/proc/self/exe", self, sizeof self - 1) < 0 ||
-        !bench_contender_start(c, r->dir, "ours", argv, NULL))
+        !bench_contender_start(c, r->dir, name, argv, NULL))
         return false;
-    check_params(r, c);
+    check_in(r, c);
     return true;
 }
 
@@ -116,17 +136,17 @@ static bool start_torch(struct bench_race *r, struct bench_contender *c,
 {
     struct words w;
     char name[64], cache[1200];
-    const char *argv[] = {python,  w.script,  r->json, phase_of(r),
-                          w.batch, w.threads, how,     NULL};
+    const char *argv[] = {python,    w.script, r->json, phase_of(r), w.batch,
+                          w.threads, how,      w.block, r->batches,  NULL};
     const char *env[] = {cache, strstr(how, "tuned") ? TUNED : NULL, NULL};
 
     fill_words(&w, r, "torch_train.py");
-    snprintf(name, sizeof name, "%s%s", who, how);
+    fill_name(r, who, how, name);
     snprintf(cache, sizeof cache, "TORCHINDUCTOR_CACHE_DIR=%s/compiled",
              r->dir);
     if (!bench_contender_start(c, r->dir, name, argv, env))
         return false;
-    check_params(r, c);
+    check_in(r, c);
     return true;
 }
 
@@ -142,7 +162,10 @@ static bool start_onnx(struct bench_race *r, struct bench_contender *c)
                           w.threads,      r->dir,   NULL};
 
     fill_words(&w, r, "onnx_infer.py");
-    return bench_contender_start(c, r->dir, "ONNX Runtime", argv, NULL);
+    if (!bench_contender_start(c, r->dir, "ONNX Runtime", argv, NULL))
+        return false;
+    check_in(r, c);
+    return true;
 }
 
 /* ---- who takes turns */
@@ -162,7 +185,7 @@ static struct bench_contender *enter(struct bench_race *r, bool started)
     if (!started)
         return NULL;
     printf("%s: %s\n", c->name, c->about);
-    if (!bench_contender_turn(c, 2, false))
+    if (!bench_contender_turn(c, r->warmup, false))
         return NULL;
     r->runs[r->count++] = c;
     return c;
@@ -250,19 +273,31 @@ static void forget_times(struct bench_contender *c)
     c->wall_s = c->cpu_s = 0;
 }
 
-void bench_race_heats(struct bench_race *r, const char *const *ways)
+static void heat(struct bench_race *r, const char *how,
+                 struct bench_contender *best)
 {
-    static struct bench_contender best[FINALISTS], c;
+    static struct bench_contender c;
+
+    if (!is_asked(how) || !start_torch(r, &c, torch_python(), TORCH, how) ||
+        !bench_contender_turn(&c, r->warmup, false) ||
+        !bench_contender_turn(&c, r->steps, true))
+        return;
+    printf("heat: %s %.2f %ss/s\n", c.name, r->items / bench_contender_best(&c),
+           r->item);
+    admit(best, &c);
+}
+
+void bench_race_heats(struct bench_race *r, const char *const *ways, bool alone)
+{
+    static struct bench_contender best[FINALISTS];
+    int threads = r->threads;
 
     for (; *ways; ways++) {
-        if (!is_asked(*ways) ||
-            !start_torch(r, &c, torch_python(), TORCH, *ways) ||
-            !bench_contender_turn(&c, 2, false) ||
-            !bench_contender_turn(&c, r->steps, true))
-            continue;
-        printf("heat: %s %.2f images/s\n", c.name,
-               r->batch / bench_contender_best(&c));
-        admit(best, &c);
+        heat(r, *ways, best);
+        r->threads = 1;
+        if (alone && threads > 1)
+            heat(r, *ways, best);
+        r->threads = threads;
     }
     for (int i = 0; i < FINALISTS; i++) {
         if (!best[i].pid)
@@ -278,12 +313,15 @@ void bench_race_heats(struct bench_race *r, const char *const *ways)
 
 static void print_one(const struct bench_contender *c)
 {
-    printf("%s: best %.1f ms, median %.1f ms, %.0f %% of %d threads, %zu "
+    double best = bench_contender_best(c), median = bench_contender_median(c);
+    bool small = best < 1e-3;
+    double unit = small ? 1e6 : 1e3;
+
+    printf("%s: best %.1f %s, median %.1f %s, %.0f %% of %d thread%s, %zu "
            "steps\n",
-           c->name, bench_contender_best(c) * 1e3,
-           bench_contender_median(c) * 1e3,
-           100 * c->cpu_s / c->wall_s / bench_threads(), bench_threads(),
-           c->count);
+           c->name, best * unit, small ? "us" : "ms", median * unit,
+           small ? "us" : "ms", 100 * c->cpu_s / c->wall_s / c->threads,
+           c->threads, c->threads == 1 ? "" : "s", c->count);
 }
 
 void bench_race_run(struct bench_race *r, int rounds)
@@ -300,18 +338,24 @@ void bench_race_end(struct bench_race *r)
         bench_contender_stop(r->runs[i]);
 }
 
-const struct bench_contender *bench_race_fastest(const struct bench_race *r)
+const struct bench_contender *bench_race_best(const struct bench_race *r,
+                                              const char *prefix)
 {
     const struct bench_contender *best = NULL;
 
     for (size_t i = 0; i < r->count; i++) {
         const struct bench_contender *c = &r->all[i];
 
-        if (strncmp(c->name, TORCH, strlen(TORCH)) == 0 && c->count &&
+        if (strncmp(c->name, prefix, strlen(prefix)) == 0 && c->count &&
             (!best || bench_contender_best(c) < bench_contender_best(best)))
             best = c;
     }
     return best;
+}
+
+const struct bench_contender *bench_race_fastest(const struct bench_race *r)
+{
+    return bench_race_best(r, TORCH);
 }
 
 void bench_race_compare(const struct bench_race *r,
@@ -327,11 +371,11 @@ void bench_race_compare(const struct bench_race *r,
     }
     best = bench_contender_best(other) / bench_contender_best(ours);
     median = bench_contender_median(other) / bench_contender_median(ours);
-    printf("%s %s, batch %d: ours %.2f, %s %.2f images/s, ratio %.2f, of "
-           "medians %.2f",
-           r->model, phase_of(r), r->batch,
-           r->batch / bench_contender_best(ours), other->name,
-           r->batch / bench_contender_best(other), best, median);
+    printf("%s %s, batch %d: %s %.2f, %s %.2f %ss/s, ratio %.2f, of medians "
+           "%.2f",
+           r->model, phase_of(r), r->batch, ours->name,
+           r->items / bench_contender_best(ours), other->name,
+           r->items / bench_contender_best(other), r->item, best, median);
     if (goal > 0)
         printf(" (wanted: at least %.2f)%s", goal, best < goal ? " below" : "");
     printf("\n");

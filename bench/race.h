@@ -13,8 +13,14 @@ enum { BENCH_RACERS = 6 };
 struct bench_race {
     const char *dir, *model;
     bool training;
-    int batch, steps; /* steps of a turn */
-    char json[1100];  /* the model, for others */
+    int batch, steps;   /* steps of a turn */
+    int warmup;         /* steps of each before its first turn */
+    int threads;        /* of those that are started next */
+    int block_ms;       /* what answers as a step takes at least that */
+    double items;       /* in a step's answer: rates are in these */
+    const char *item;   /* "image" */
+    char json[1100];    /* the model, for others */
+    char batches[1100]; /* some batches, for others; "": they make noise */
     struct bench_contender all[BENCH_RACERS];
     struct bench_contender *runs[BENCH_RACERS]; /* those that take turns */
     size_t count;
@@ -25,8 +31,9 @@ struct bench_race {
 int bench_number(const char *variable, int otherwise);
 int bench_threads(void); /* $BENCH_THREADS, or 2 */
 
-/* $BENCH_BATCH and $BENCH_STEPS are for trying things out. Writes the model to
- * the folder. */
+/* $BENCH_BATCH and $BENCH_STEPS are for trying things out. model may have
+ * options behind its name (native.h). Writes the model, and batches if it has
+ * data of its own, to the folder. */
 void bench_race_init(struct bench_race *r, const char *dir, const char *model,
                      bool training, int batch, int steps);
 
@@ -42,15 +49,21 @@ struct bench_contender *bench_race_torch(struct bench_race *r, const char *how);
 struct bench_contender *bench_race_debian(struct bench_race *r);
 struct bench_contender *bench_race_onnx(struct bench_race *r);
 
-/* Each way of PyTorch's once ($BENCH_HOW: some of them); the two fastest take
- * turns from then on. ways ends with NULL. */
-void bench_race_heats(struct bench_race *r, const char *const *ways);
+/* Each way of PyTorch's once ($BENCH_HOW: some of them), and again with one
+ * thread where alone says so; the two fastest take turns from then on. ways
+ * ends with NULL. */
+void bench_race_heats(struct bench_race *r, const char *const *ways,
+                      bool alone);
 
 void bench_race_run(struct bench_race *r, int rounds);
 void bench_race_end(struct bench_race *r);
 
 /* The fastest of PyTorch's ways; NULL: none ran. */
 const struct bench_contender *bench_race_fastest(const struct bench_race *r);
+
+/* The fastest of those whose name begins so; NULL: none ran. */
+const struct bench_contender *bench_race_best(const struct bench_race *r,
+                                              const char *prefix);
 
 /* A line; other may be NULL. goal 0: none. */
 void bench_race_compare(const struct bench_race *r,

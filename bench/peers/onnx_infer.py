@@ -16,17 +16,20 @@ def export(spec):
     """In a process of its own: what PyTorch takes is not ours."""
     import torch
     _contend.find_prony()
+    from prony.backends import torch_data
     from prony.backends.torch_net import Net
     torch.manual_seed(1)
     net = Net(spec, in_place=False).eval()
     net.reset(torch.Generator().manual_seed(1))
     with torch.no_grad():
         _contend.random_norms(net)
-        x = torch.rand([int(BATCH)] + spec["input"])
+        x = torch_data.noise(spec, int(BATCH),
+                             torch.Generator().manual_seed(1))
         # Without dynamo it needs neither onnx nor onnxscript.
         how = {"dynamo": False} if torch.__version__ >= "2.5" else {}
-        torch.onnx.export(net, (x,), FILE, input_names=["input"],
-                          opset_version=17, do_constant_folding=True, **how)
+        torch.onnx.export(net, tuple(x[n] for n in net.wanted), FILE,
+                          input_names=net.wanted, opset_version=17,
+                          do_constant_folding=True, **how)
 
 
 def in_process(function, *args):
@@ -40,6 +43,15 @@ def in_process(function, *args):
         os._exit(0)
     if os.waitpid(pid, 0)[1]:
         _contend.cannot("export the network with PyTorch")
+
+
+def make_batch(spec, session, rng):
+    """What the file takes: numbers between -1 and 1, ids from 1 on."""
+    names = {i.name for i in session.get_inputs()}
+    return {i["name"]: rng.integers(1, i["ids"], [int(BATCH)] + i["shape"])
+            if i["ids"] else
+            rng.random([int(BATCH)] + i["shape"], dtype="float32") * 2 - 1
+            for i in spec["inputs"] if i["name"] in names}
 
 
 def main():
@@ -59,11 +71,10 @@ def main():
     options.add_session_config_entry("session.force_spinning_stop", "1")
     session = onnxruntime.InferenceSession(
         FILE, options, providers=["CPUExecutionProvider"])
-    x = numpy.random.default_rng(1).random(
-        [int(BATCH)] + spec["input"], dtype=numpy.float32) * 2 - 1
+    x = make_batch(spec, session, numpy.random.default_rng(1))
     _contend.say("about ONNX Runtime %s, %s threads"
                  % (onnxruntime.__version__, THREADS))
-    _contend.serve(lambda: session.run(None, {"input": x}))
+    _contend.serve(lambda: session.run(None, x))
 
 
 main()
