@@ -339,7 +339,8 @@ def check_inference(prony, paths, frameworks):
 
 def check_results(theirs, ours, title):
     """The same figures under the same names."""
-    own = {"memory_planned", "cpu_share", "python", "exp.framework_title"}
+    own = {"memory_planned", "cpu_share", "python", "replicas",
+           "exp.framework_title"}
     names = (set(ours) ^ set(theirs)) - own
     if names:
         raise Wrong("results that one of native and %s has: %s"
