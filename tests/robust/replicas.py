@@ -56,6 +56,17 @@ def ranks_of(mark):
     return found
 
 
+def progress_of(where):
+    """What a training says of itself; steps are counted as batches."""
+    for path in glob.glob(where + "/experiments/*/progress.json"):
+        try:
+            with open(path, encoding="utf-8") as f:
+                return f.read()
+        except OSError:
+            pass
+    return ""
+
+
 def training(t, name, *words, has_steps=False):
     """Starts one, waits until it is about to begin, or has done steps."""
     where = t.path(name)
@@ -65,7 +76,7 @@ def training(t, name, *words, has_steps=False):
 
     def begun():
         return " planned\n" in Ended(where, None).log and (
-            not has_steps or glob.glob(where + "/experiments/*/progress.json"))
+            not has_steps or "batch " in progress_of(where))
     t.check(wait_until(begun, 60), "%s: it did not start" % name)
     time.sleep(0.1)  # in the middle of a step
     ranks = ranks_of(mark)
