@@ -98,7 +98,8 @@ static bool same_tensors(const struct pr_model *m, const struct pr_layer *one,
     struct pr_layer_tensor a[PR_LAYER_TENSORS], b[PR_LAYER_TENSORS];
     unsigned n = pr_layer_tensors(m, one, a);
 
-    if (!is_tied(one->op, two->op) || pr_layer_tensors(m, two, b) != n)
+    if (!is_tied(one->op, two->op) || one->groups != two->groups ||
+        pr_layer_tensors(m, two, b) != n)
         return false;
     for (unsigned i = 0; i < n; i++)
         if (strcmp(a[i].suffix, b[i].suffix) != 0 || a[i].dims != b[i].dims ||

@@ -219,6 +219,8 @@ static void what_is_like_fits(void **state)
          "- {batch_norm: , like: a}\n",
          "f:12:4", "'batch_norm1' cannot be like 'a': their tensors differ",
          NULL},
+        {"- {conv: 8, from: image, name: a}\n- {conv: 8, groups: 2, like: a}\n",
+         "f:12:4", "'conv2' cannot be like 'a': their tensors differ", NULL},
         {"- {linear: 12, from: row, name: a}\n- {relu: , like: a}\n", "f:12:18",
          "'relu' has no tensors that could be like others", NULL},
         {"- {linear: 12, from: row, name: a}\n"
