@@ -14,8 +14,10 @@
 #include "conf/expr.h"
 #include "conf/share.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool add_dep(struct pr_slot *s, uint32_t name, uint64_t version)
 {
@@ -32,12 +34,14 @@ static bool add_dep(struct pr_slot *s, uint32_t name, uint64_t version)
 }
 
 /* The environment, and what is promised to exist even when it lacks it: by
- * DLBS, and our share folder, which is DLBS's root to its configs. */
+ * DLBS, and our share folder, which is DLBS's root to its configs. Its
+ * BENCH_ROOT is where one works: the folder we were started in. */
 static const char *environment(const char *name, struct pr_arena *a)
 {
     static const char *const empty[] = {"http_proxy", "https_proxy",
                                         "CUDA_CACHE_PATH"};
     const char *value = getenv(name);
+    char here[PATH_MAX];
 
     for (size_t i = 0; !value && i < sizeof empty / sizeof *empty; i++)
         if (strcmp(name, empty[i]) == 0)
@@ -45,6 +49,8 @@ static const char *environment(const char *name, struct pr_arena *a)
     if (!value &&
         (strcmp(name, "PRONY_SHARE") == 0 || strcmp(name, "DLBS_ROOT") == 0))
         value = pr_share_dir(a);
+    if (!value && strcmp(name, "BENCH_ROOT") == 0 && getcwd(here, sizeof here))
+        value = pr_arena_str(a, here);
     return value;
 }
 

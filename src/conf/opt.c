@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *pr_opt_kind_words(enum pr_opt_kind kind)
 {
@@ -63,11 +62,6 @@ bool pr_opt_env_name(const char *name, char out[static 160])
     for (char *c = out; *c; c++)
         *c = *c == '.' || *c == '-' ? '_' : (char)toupper((unsigned char)*c);
     return true;
-}
-
-bool pr_opt_has_gpu(void)
-{
-    return access("/dev/nvidia0", F_OK) == 0 || access("/dev/kfd", F_OK) == 0;
 }
 
 const char *pr_opt_nearest(const struct pr_opt_section *section,

@@ -113,6 +113,7 @@ const char *pr_origin_kind_text(enum pr_origin_kind kind)
 {
     static const char *const texts[] = {
         [PR_FROM_DEFAULT] = "built-in default",
+        [PR_FROM_FRAMEWORK] = "framework",
         [PR_FROM_TARGET] = "target",
         [PR_FROM_CONFIG] = "--config",
         [PR_FROM_ENVIRONMENT] = "environment",

@@ -16,6 +16,7 @@
 /* Weakest first: CLI.md, "Setting parameters". */
 enum pr_origin_kind {
     PR_FROM_DEFAULT,
+    PR_FROM_FRAMEWORK, /* frameworks/NAME.yaml: nobody set it either */
     PR_FROM_TARGET,
     PR_FROM_CONFIG,
     PR_FROM_ENVIRONMENT,
@@ -74,6 +75,12 @@ static inline const struct pr_setting *pr_params_get(const struct pr_params *p,
 
 /* "run.yaml:12:7", "-P exp.model", "default": for messages. In out. */
 const char *pr_origin_text(const struct pr_origin *o, char out[static 256]);
+
+/* Whether somebody set it: it is no default of ours or of a framework's. */
+static inline bool pr_is_given(const struct pr_setting *s)
+{
+    return s->origin.kind > PR_FROM_FRAMEWORK;
+}
 
 /* "built-in default", "target", "--config", …: for --explain. */
 const char *pr_origin_kind_text(enum pr_origin_kind kind);

@@ -131,6 +131,18 @@ static const struct pr_opt mlperf_opts[] = {
 };
 #undef OWNER
 
+#define OWNER pr_monitor_opts
+static const struct pr_opt monitor_opts[] = {
+#include "conf/monitor.def"
+};
+#undef OWNER
+
+#define OWNER pr_container_params
+static const struct pr_opt container_opts[] = {
+#include "conf/container.def"
+};
+#undef OWNER
+
 #define OWNER pr_plan_builder_opts
 static const struct pr_opt plan_builder_opts[] = {
 #include "conf/sys.plan_builder.def"
@@ -192,6 +204,10 @@ SECTION(pr_nn_section, "nn", "training and inference of a network", nn_opts,
         struct pr_nn_opts);
 SECTION(pr_mlperf_section, "mlperf", "the rules of MLPerf Storage", mlperf_opts,
         struct pr_mlperf_opts);
+SECTION(pr_monitor_section, "monitor", "watching the machine", monitor_opts,
+        struct pr_monitor_opts);
+SECTION(pr_container_section, "container", "containers of experiments",
+        container_opts, struct pr_container_params);
 SECTION(pr_plan_builder_section, "sys.plan_builder", "how the plan is built",
         plan_builder_opts, struct pr_plan_builder_opts);
 
@@ -220,6 +236,8 @@ const struct pr_opt_section *const *pr_opt_sections(void)
         &pr_checkpoint_section,
         &pr_nn_section,
         &pr_mlperf_section,
+        &pr_monitor_section,
+        &pr_container_section,
         &pr_plan_builder_section,
         NULL,
     };

@@ -68,6 +68,12 @@ struct pr_nn_opts {
 struct pr_mlperf_opts {
 #include "conf/mlperf.def"
 };
+struct pr_monitor_opts {
+#include "conf/monitor.def"
+};
+struct pr_container_params {
+#include "conf/container.def"
+};
 struct pr_plan_builder_opts {
 #include "conf/sys.plan_builder.def"
 };
@@ -94,6 +100,8 @@ extern const struct pr_opt_section pr_model_transformer_section;
 extern const struct pr_opt_section pr_checkpoint_section;
 extern const struct pr_opt_section pr_nn_section;
 extern const struct pr_opt_section pr_mlperf_section;
+extern const struct pr_opt_section pr_monitor_section;
+extern const struct pr_opt_section pr_container_section;
 extern const struct pr_opt_section pr_plan_builder_section;
 
 #endif
