@@ -207,9 +207,17 @@ static uint32_t count(const char *const *list)
     return n;
 }
 
-static bool is_marker(const char *entry)
+/* What the keeper itself puts there. The descriptors in an older DATA_FD or
+ * PRONY_FD are closed to programs, so nothing is lost. */
+static bool is_ours(const char *entry)
 {
-    return !strncmp(entry, PR_KEEPER_MARKER, sizeof(PR_KEEPER_MARKER) - 1);
+    static const char *const names[] = {
+        PR_KEEPER_MARKER, "PRONY_FD=", "PRONY_CHANNEL=", "DATA_FD="};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strncmp(entry, names[i], strlen(names[i])))
+            return true;
+    return false;
 }
 
 /* The marker comes first, and instead of any other. */
@@ -218,7 +226,7 @@ static void put_env(struct pr_buf *b, const char *const *env,
 {
     pr_wire_str(b, marker);
     for (; *env; env++)
-        if (!is_marker(*env))
+        if (!is_ours(*env))
             pr_wire_str(b, *env);
 }
 
@@ -232,10 +240,11 @@ static void put_spawn(struct pr_buf *b, const struct pr_spawn *s,
     if (!env) /* after clearenv() */
         env = no_env;
     for (const char *const *e = env; *e; e++)
-        envc += !is_marker(*e);
+        envc += !is_ours(*e);
     pr_wire_begin(b, PR_WIRE_SPAWN);
     pr_wire_u32(b, s->tag);
     pr_wire_str(b, s->log_path ? s->log_path : "/dev/null");
+    pr_wire_str(b, s->channel_path);
     pr_wire_str(b, s->cwd);
     pr_wire_str(b, s->body_arg);
     pr_wire_u32(b, argc);

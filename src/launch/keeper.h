@@ -34,14 +34,18 @@ int pr_keeper_new(pr_keeper_body *body, void *ctx, struct pr_keeper **ret,
 void pr_keeper_free(struct pr_keeper *k);
 
 struct pr_spawn {
-    uint32_t tag;            /* the caller's name for it; unique while alive */
-    const char *const *argv; /* NULL-terminated; NULL: run the body */
-    const char *body_arg;    /* for the body */
-    const char *const *env;  /* NULL-terminated NAME=value, the whole
-                                environment; NULL: ours as it is now */
-    const char *cwd;         /* NULL: that of pr_keeper_new's time */
-    const char *log_path;    /* stdout and stderr, appended; created 0644; not
-                                relative to cwd; NULL: nowhere */
+    uint32_t tag;             /* the caller's name for it; unique while alive */
+    const char *const *argv;  /* NULL-terminated; NULL: run the body */
+    const char *body_arg;     /* for the body */
+    const char *const *env;   /* NULL-terminated NAME=value, the whole
+                                 environment; NULL: ours as it is now */
+    const char *cwd;          /* NULL: that of pr_keeper_new's time */
+    const char *log_path;     /* stdout and stderr, appended; created 0644; not
+                                 relative to cwd; NULL: nowhere */
+    const char *channel_path; /* opened for appending, created 0644, for the
+                                 child alone; its descriptor is in the
+                                 environment as PRONY_FD and DATA_FD, its
+                                 whole path as PRONY_CHANNEL; NULL: none */
     const char *id; /* put into the environment as PRONY_EXPERIMENT, by which
                        the keeper knows even runaway descendants again */
 };

@@ -6,6 +6,7 @@
  */
 #include "launch/keeper_impl.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -55,6 +56,49 @@ static _Noreturn void give_up(int report, const char *what)
     _exit(127);
 }
 
+/* Opened here and not in the keeper: no other child can ever see it. */
+static int open_channel(const struct pr_child *c, int report)
+{
+    int fd = open(c->channel_path,
+                  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
+
+    if (fd < 0)
+        give_up(report, "open");
+    return fd;
+}
+
+/* Puts the channel where a program expects it. What is there belongs to the
+ * keeper, and would be closed by exec() anyway. */
+static void place_channel(const struct pr_child *c, int report)
+{
+    int fd = open_channel(c, report);
+
+    if (fd == PR_CHILD_CHANNEL_FD) {
+        (void)fcntl(fd, F_SETFD, 0);
+        return;
+    }
+    if (dup2(fd, PR_CHILD_CHANNEL_FD) < 0)
+        give_up(report, "open");
+    close(fd);
+}
+
+/* A body may have other things open in that place, so its channel gets a free
+ * number; after fork() the environment is its own to change. */
+static void name_channel(const struct pr_child *c, int report)
+{
+    static char text[2][32];
+    static const char *const names[] = {"PRONY_FD=", "DATA_FD="};
+    int fd = open_channel(c, report);
+
+    (void)fcntl(fd, F_SETFD, 0);
+    for (int i = 0; i < 2; i++) {
+        snprintf(text[i], sizeof(text[i]), "%s%d", names[i], fd);
+        for (char **e = environ; *e; e++)
+            if (!strncmp(*e, names[i], strlen(names[i])))
+                *e = text[i];
+    }
+}
+
 static void prepare(pid_t keeper, const struct pr_child *c, int report)
 {
     int log;
@@ -88,6 +132,8 @@ static _Noreturn void become_program(pid_t keeper, const struct pr_child *c,
                                      int report)
 {
     prepare(keeper, c, report);
+    if (c->channel_path)
+        place_channel(c, report);
     execve(c->path, unconst(c->argv), unconst(c->env));
     give_up(report, "exec");
 }
@@ -103,6 +149,8 @@ static _Noreturn void become_body(struct pr_keeper_state *s,
     close(s->signals);
     pr_oomwatch_done(&s->oom);
     environ = (char **)unconst(c->env);
+    if (c->channel_path)
+        name_channel(c, report);
     close(report); /* all went well */
     status = s->body(s->ctx, c->body_arg);
     fflush(NULL);
@@ -168,6 +216,8 @@ pid_t pr_child_start(struct pr_keeper_state *s, const struct pr_child *c,
         failed(ret_why, "pipe");
         return -1;
     }
+    /* 0 to 2 are open, and the other end comes before it. */
+    assert(report[1] > PR_CHILD_CHANNEL_FD);
     pid = start(s, c, report[1]);
     bad = pid < 0 && failed(ret_why, "fork");
     close(report[1]);

@@ -120,8 +120,13 @@ struct pr_child {
     const char *const *env;
     const char *cwd; /* NULL: ours */
     const char *log_path;
+    const char *channel_path; /* NULL: none */
     const char *body_arg;
 };
+
+/* Where a program finds its channel: a digit that every shell can name, and
+ * what milabench's programs take when they are told nothing. */
+enum { PR_CHILD_CHANNEL_FD = 3 };
 
 struct pr_child_failure {
     int sys_errno;

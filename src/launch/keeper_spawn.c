@@ -24,6 +24,8 @@ struct request {
     struct pr_child child;
     const char **lists;  /* what argv and env point into */
     char path[PATH_MAX]; /* where the program was found */
+    char fds[2][32];     /* of the channel, for env */
+    char channel[sizeof("PRONY_CHANNEL=") + 2 * PATH_MAX];
 };
 
 /* Reads a counted list of strings into out, with a NULL after them. */
@@ -36,6 +38,29 @@ static bool get_list(struct pr_wire_msg *m, uint32_t n, const char **out)
     return true;
 }
 
+/* Where the child finds its channel, at the end of its environment. It is
+ * opened in the child's folder, so its path must be whole; one that cannot be
+ * made so cannot be opened. */
+static void add_channel(struct request *r, const char **env)
+{
+    static const char name[] = "PRONY_CHANNEL=";
+    const char *path = r->child.channel_path;
+    char folder[PATH_MAX] = "";
+    bool whole = path[0] == '/' || getcwd(folder, sizeof(folder));
+    int n = snprintf(r->channel, sizeof(r->channel), "%s%s%s%s", name, folder,
+                     *folder ? "/" : "", path);
+
+    if (!whole || n < 0 || (size_t)n >= sizeof(r->channel))
+        r->channel[sizeof(name) - 1] = '\0';
+    r->child.channel_path = r->channel + sizeof(name) - 1;
+    snprintf(r->fds[0], sizeof(r->fds[0]), "PRONY_FD=%d", PR_CHILD_CHANNEL_FD);
+    snprintf(r->fds[1], sizeof(r->fds[1]), "DATA_FD=%d", PR_CHILD_CHANNEL_FD);
+    *env++ = r->channel;
+    *env++ = r->fds[0];
+    *env++ = r->fds[1];
+    *env = NULL;
+}
+
 /* 0, -ENOMEM, or -EBADMSG. The strings stay in the message. */
 static int read_request(struct pr_wire_msg *m, struct request *r)
 {
@@ -43,17 +68,20 @@ static int read_request(struct pr_wire_msg *m, struct request *r)
     uint32_t argc, envc;
 
     if (!pr_wire_get_u32(m, &r->tag) || !pr_wire_get_str(m, &c->log_path) ||
-        !pr_wire_get_str(m, &c->cwd) || !pr_wire_get_str(m, &c->body_arg) ||
-        !pr_wire_get_u32(m, &argc) || !pr_wire_get_u32(m, &envc) ||
-        !c->log_path || envc < 1 || argc > PR_WIRE_MAX || envc > PR_WIRE_MAX)
+        !pr_wire_get_str(m, &c->channel_path) || !pr_wire_get_str(m, &c->cwd) ||
+        !pr_wire_get_str(m, &c->body_arg) || !pr_wire_get_u32(m, &argc) ||
+        !pr_wire_get_u32(m, &envc) || !c->log_path || envc < 1 ||
+        argc > PR_WIRE_MAX || envc > PR_WIRE_MAX)
         return -EBADMSG;
-    r->lists = pr_alloc(((size_t)argc + envc + 2) * sizeof(*r->lists));
+    r->lists = pr_alloc(((size_t)argc + envc + 2 + 3) * sizeof(*r->lists));
     if (!r->lists)
         return -ENOMEM;
     c->argv = r->lists;
     c->env = r->lists + argc + 1;
     if (!get_list(m, argc, r->lists) || !get_list(m, envc, r->lists + argc + 1))
         return -EBADMSG;
+    if (c->channel_path)
+        add_channel(r, r->lists + argc + 1 + envc);
     return 0;
 }
 

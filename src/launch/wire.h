@@ -15,7 +15,8 @@
 #define PR_WIRE_MAX (16u << 20)
 
 enum pr_wire_type {
-    PR_WIRE_SPAWN = 1, /* tag, log, cwd, body_arg, argc, argv, envc, env */
+    PR_WIRE_SPAWN = 1, /* tag, log, channel, cwd, body_arg, argc, envc, argv,
+                          env */
     PR_WIRE_SIGNAL,    /* tag, signo */
 };
 

@@ -1,0 +1,59 @@
+/* What the files that make command lines of container programs share. */
+#ifndef PR_LAUNCH_CONTAINER_IMPL_H
+#define PR_LAUNCH_CONTAINER_IMPL_H
+
+#include "launch/container.h"
+
+#include <stddef.h>
+
+enum pr_box_kind {
+    PR_BOX_DOCKER,
+    PR_BOX_NVIDIA_DOCKER,
+    PR_BOX_PODMAN,
+    PR_BOX_APPTAINER,
+    PR_BOX_SINGULARITY,
+    PR_BOX_KINDS
+};
+
+/* The first word that names a container program; PR_BOX_KINDS: none does. */
+enum pr_box_kind pr_box_kind_of(const char *launcher);
+const char *pr_box_kind_name(enum pr_box_kind kind);
+bool pr_box_is_apptainer(enum pr_box_kind kind); /* or singularity */
+
+/* A list that grows in the arena. Words are borrowed; NULL is taken for a lack
+ * of memory. Adding after a failure does nothing. */
+struct pr_box_words {
+    struct pr_arena *arena;
+    const char **items;
+    size_t count, cap;
+    bool failed;
+};
+
+void pr_box_word(struct pr_box_words *w, const char *word);
+void pr_box_pair(struct pr_box_words *w, const char *option, const char *value);
+void pr_box_list(struct pr_box_words *w,
+                 const char *const *words); /* or NULL */
+
+/* Ends the list with NULL. PR_E_NOMEM also for what failed before. */
+int pr_box_end(struct pr_box_words *w, const char ***ret,
+               struct pr_err *err) PR_MUST_CHECK;
+
+/* What is planned, with the texts split. */
+struct pr_box_plan {
+    const struct pr_container_opts *o;
+    struct pr_arena *arena;
+    enum pr_box_kind kind;
+    const char **launcher;
+    const char **args;           /* those that are passed on */
+    bool gpus, pull, log_driver; /* … and these are among them */
+};
+
+/* Fills args and what follows it from o->args. */
+int pr_box_args_sort(struct pr_box_plan *p, struct pr_err *err) PR_MUST_CHECK;
+
+int pr_box_oci(const struct pr_box_plan *p, struct pr_container *ret,
+               struct pr_err *err) PR_MUST_CHECK;
+int pr_box_apptainer(const struct pr_box_plan *p, struct pr_container *ret,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+#endif

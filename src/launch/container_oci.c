@@ -1,0 +1,144 @@
+/*
+ * The command lines of docker, nvidia-docker and podman, which differ in how
+ * GPUs are given. What the user's own arguments say comes first, so that ours
+ * hold where both say something. Nothing is fetched: a download in the middle
+ * of a measurement is none.
+ */
+#include "launch/container_impl.h"
+
+#include <string.h>
+
+static const char *number(struct pr_arena *a, uint64_t n)
+{
+    return pr_arena_printf(a, "%llu", (unsigned long long)n);
+}
+
+/* --device nvidia.com/gpu=N for each. */
+static void add_cdi(struct pr_box_words *w, const char *gpus)
+{
+    while (*gpus) {
+        size_t len = strcspn(gpus, ",");
+
+        if (len)
+            pr_box_pair(w, "--device",
+                        pr_arena_printf(w->arena, "nvidia.com/gpu=%.*s",
+                                        (int)len, gpus));
+        gpus += len;
+        gpus += *gpus == ',';
+    }
+}
+
+/* docker takes a list of comma-separated fields, and the quotes with it. */
+static void add_gpus(struct pr_box_words *w, const struct pr_box_plan *p)
+{
+    const char *gpus = p->o->gpus;
+
+    if (!*gpus || p->gpus)
+        return;
+    if (p->kind == PR_BOX_PODMAN)
+        add_cdi(w, gpus);
+    else if (p->kind == PR_BOX_NVIDIA_DOCKER)
+        pr_box_pair(
+            w, "--env",
+            pr_arena_printf(w->arena, "NVIDIA_VISIBLE_DEVICES=%s", gpus));
+    else if (strcmp(gpus, "all") == 0)
+        pr_box_pair(w, "--gpus", gpus);
+    else
+        pr_box_pair(w, "--gpus",
+                    pr_arena_printf(w->arena, "\"device=%s\"", gpus));
+}
+
+static void add_limits(struct pr_box_words *w,
+                       const struct pr_container_opts *o)
+{
+    if (o->shm_bytes)
+        pr_box_pair(w, "--shm-size", number(w->arena, o->shm_bytes));
+    if (o->memory_bytes)
+        pr_box_pair(w, "--memory", number(w->arena, o->memory_bytes));
+    if (o->cpus > 0)
+        pr_box_pair(w, "--cpus", pr_arena_printf(w->arena, "%.10g", o->cpus));
+}
+
+static void add_surroundings(struct pr_box_words *w,
+                             const struct pr_container_opts *o)
+{
+    if (*o->network)
+        pr_box_pair(w, "--network", o->network);
+    if (*o->user)
+        pr_box_pair(w, "--user", o->user);
+    if (*o->workdir)
+        pr_box_pair(w, "--workdir", o->workdir);
+    for (const char *const *m = o->mounts; m && *m; m++)
+        pr_box_pair(w, "--volume", *m);
+    for (const char *const *e = o->env; e && *e; e++)
+        pr_box_pair(w, "--env", *e);
+}
+
+static int plan_run(const struct pr_box_plan *p, const char ***ret,
+                    struct pr_err *err)
+{
+    struct pr_box_words w = {.arena = p->arena};
+
+    pr_box_list(&w, p->launcher);
+    pr_box_word(&w, "run");
+    pr_box_list(&w, p->args);
+    pr_box_pair(&w, "--name", p->o->name);
+    /* nvidia-docker is of a time whose docker had no such option. */
+    if (!p->pull && p->kind != PR_BOX_NVIDIA_DOCKER)
+        pr_box_word(&w, "--pull=never");
+    if (!p->log_driver) /* what it says reaches us; no second copy */
+        pr_box_word(&w, "--log-driver=none");
+    add_gpus(&w, p);
+    add_limits(&w, p->o);
+    add_surroundings(&w, p->o);
+    pr_box_word(&w, p->o->image);
+    pr_box_list(&w, p->o->argv);
+    return pr_box_end(&w, ret, err);
+}
+
+static int plan_question(const struct pr_box_plan *p, const char *const *verb,
+                         const char *subject, const char ***ret,
+                         struct pr_err *err)
+{
+    struct pr_box_words w = {.arena = p->arena};
+
+    pr_box_list(&w, p->launcher);
+    pr_box_list(&w, verb);
+    pr_box_word(&w, subject);
+    return pr_box_end(&w, ret, err);
+}
+
+/* The first nvidia-docker wants it for itself. */
+static int plan_env(const struct pr_box_plan *p, const char ***ret,
+                    struct pr_err *err)
+{
+    struct pr_box_words w = {.arena = p->arena};
+
+    if (p->kind == PR_BOX_NVIDIA_DOCKER && *p->o->gpus && !p->gpus)
+        pr_box_word(&w, pr_arena_printf(p->arena, "NV_GPU=%s", p->o->gpus));
+    return pr_box_end(&w, ret, err);
+}
+
+int pr_box_oci(const struct pr_box_plan *p, struct pr_container *ret,
+               struct pr_err *err)
+{
+    static const char *const kill[] = {"kill", "--signal", "KILL", NULL};
+    static const char *const look[] = {
+        "container", "inspect", "--format",
+        "{{.State.ExitCode}} {{.State.OOMKilled}}", NULL};
+    static const char *const drop[] = {"rm", "--force", "--volumes", NULL};
+    static const char *const image[] = {"image", "inspect", "--format",
+                                        "{{.Id}}", NULL};
+    const char *name = p->o->name;
+    int rc = plan_run(p, &ret->argv, err);
+
+    if (!rc)
+        rc = plan_question(p, kill, name, &ret->kill, err);
+    if (!rc)
+        rc = plan_question(p, look, name, &ret->inspect, err);
+    if (!rc)
+        rc = plan_question(p, drop, name, &ret->remove, err);
+    if (!rc)
+        rc = plan_question(p, image, p->o->image, &ret->has_image, err);
+    return rc ? rc : plan_env(p, &ret->env, err);
+}
