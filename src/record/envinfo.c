@@ -6,32 +6,10 @@
 
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
 #endif
-
-static void add_kernel(struct pr_env *e)
-{
-    struct utsname u;
-    char word[PR_ENV_WORD];
-
-    if (uname(&u) < 0)
-        return;
-    pr_jb_str(&e->jb, "hostname", u.nodename);
-    pr_jb_obj(&e->jb, "kernel");
-    pr_jb_str(&e->jb, "name", u.sysname);
-    pr_jb_str(&e->jb, "release", u.release);
-    pr_jb_str(&e->jb, "version", u.version);
-    pr_jb_str(&e->jb, "machine", u.machine);
-    if (pr_env_text(e, word, sizeof word,
-                    "/sys/devices/system/clocksource/clocksource0/"
-                    "current_clocksource"))
-        pr_jb_str(&e->jb, "clocksource", word);
-    pr_jb_end(&e->jb);
-}
 
 /* PRETTY_NAME="Debian GNU/Linux 12 (bookworm)" */
 static void add_distribution(struct pr_env *e)
@@ -59,30 +37,6 @@ static void add_distribution(struct pr_env *e)
         }
     }
     pr_env_lines_close(&l);
-}
-
-/* A virtual machine shares its disks and processors: numbers depend on it. */
-static void add_virtualisation(struct pr_env *e)
-{
-    static const char *const files[][2] = {
-        {"product", "/sys/class/dmi/id/product_name"},
-        {"system_vendor", "/sys/class/dmi/id/sys_vendor"},
-        {"hypervisor_type", "/sys/hypervisor/type"},
-    };
-    char word[PR_ENV_WORD], path[4096];
-
-    pr_jb_obj(&e->jb, "virtualisation");
-    if (e->flags_known)
-        pr_jb_bool(&e->jb, "hypervisor", e->hypervisor);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (pr_env_text(e, word, sizeof word, "%s", files[i][1]))
-            pr_jb_str(&e->jb, files[i][0], word);
-    if (pr_env_path(e, path, "/.dockerenv") && access(path, F_OK) == 0)
-        pr_jb_str(&e->jb, "container", "docker");
-    else if (pr_env_path(e, path, "/run/.containerenv") &&
-             access(path, F_OK) == 0)
-        pr_jb_str(&e->jb, "container", "podman");
-    pr_jb_end(&e->jb);
 }
 
 static void add_limit(struct pr_env *e, const char *key, rlim_t limit)
@@ -150,7 +104,7 @@ static void add_all(struct pr_env *e)
     pr_jb_obj(&e->jb, NULL);
     pr_jb_str(&e->jb, "schema", "prony.env/1");
     pr_jb_str(&e->jb, "time", pr_time_text(now, pr_wall_clock_ns()));
-    add_kernel(e);
+    pr_env_kernel(e);
     add_distribution(e);
     pr_env_cpu(e);
     pr_env_numa(e);
@@ -158,7 +112,11 @@ static void add_all(struct pr_env *e)
     pr_env_cgroup(e);
     pr_env_gpus(e);
     pr_env_file_systems(e);
-    add_virtualisation(e);
+    pr_env_disks(e);
+    pr_env_network(e);
+    pr_env_sensors(e);
+    pr_env_board(e);
+    pr_env_load(e);
     add_limits(e);
     add_software(e);
     pr_env_git(e);

@@ -1,108 +1,10 @@
-/* The processors: model, shape, features, frequency, caches, NUMA nodes. */
+/* The processors: model, shape, features, frequency, caches. */
 #include "record/envinfo_read.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define CPU "/sys/devices/system/cpu"
-
-/* What one pass over /proc/cpuinfo tells. */
-struct cpu {
-    char model[256], vendor[64], flags[PR_ENV_LINE];
-    uint64_t sockets, cores, threads;
-    uint64_t socket, socket_cores; /* of the processor being read */
-    bool has_socket, has_cores;
-    uint64_t seen[64]; /* sockets, one bit each */
-};
-
-static void keep(char *to, size_t size, const char *from)
-{
-    size_t n;
-
-    if (!from || to[0])
-        return;
-    n = strnlen(from, size - 1);
-    memcpy(to, from, n);
-    to[n] = '\0';
-}
-
-/* At the end of a processor's lines: the first one of a socket tells how many
- * cores that has, so no list of (socket, core) pairs is needed. */
-static void end_processor(struct cpu *c)
-{
-    uint64_t bit = (uint64_t)1 << c->socket % 64;
-    uint64_t *word = &c->seen[c->socket / 64 % 64];
-
-    if (c->has_socket && c->socket < 64 * 64 && !(*word & bit)) {
-        *word |= bit;
-        c->sockets++;
-        if (c->has_cores)
-            c->cores += c->socket_cores;
-    }
-    c->has_socket = c->has_cores = false;
-}
-
-static void read_line(struct cpu *c, const char *line)
-{
-    const char *v;
-
-    switch (line[0]) {
-    case 'p':
-        if (pr_env_field(line, "processor")) {
-            end_processor(c);
-            c->threads++;
-        } else if ((v = pr_env_field(line, "physical id"))) {
-            c->has_socket = pr_env_parse_uint(v, &c->socket);
-        }
-        break;
-    case 'c':
-        if ((v = pr_env_field(line, "cpu cores")))
-            c->has_cores = pr_env_parse_uint(v, &c->socket_cores);
-        break;
-    case 'm':
-        keep(c->model, sizeof c->model, pr_env_field(line, "model name"));
-        break;
-    case 'v':
-        keep(c->vendor, sizeof c->vendor, pr_env_field(line, "vendor_id"));
-        break;
-    case 'f':
-        keep(c->flags, sizeof c->flags, pr_env_field(line, "flags"));
-        break;
-    case 'F': /* arm64 */
-        keep(c->flags, sizeof c->flags, pr_env_field(line, "Features"));
-        break;
-    case 'C':
-        keep(c->vendor, sizeof c->vendor,
-             pr_env_field(line, "CPU implementer"));
-        break;
-    }
-}
-
-/* Where /proc/cpuinfo says nothing of sockets (arm64): a core is counted at
- * its first thread. */
-static void count_by_topology(struct pr_env *e, struct cpu *c)
-{
-    for (uint64_t i = 0; i < c->threads && i < 4096; i++) {
-        uint64_t first;
-
-        if (pr_env_uint(e, &first, CPU "/cpu%u/topology/thread_siblings_list",
-                        (unsigned)i))
-            c->cores += first == i;
-        c->has_socket =
-            pr_env_uint(e, &c->socket,
-                        CPU "/cpu%u/topology/physical_package_id", (unsigned)i);
-        end_processor(c);
-    }
-}
-
-static bool has_word(const char *text, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (const char *p = text; (p = strstr(p, word)); p += n)
-        if ((p == text || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0'))
-            return true;
-    return false;
-}
 
 static void add_flags(struct pr_env *e, const char *flags)
 {
@@ -117,10 +19,10 @@ static void add_flags(struct pr_env *e, const char *flags)
     if (!flags[0])
         return;
     e->flags_known = true;
-    e->hypervisor = has_word(flags, "hypervisor");
+    e->hypervisor = pr_env_has_word(flags, "hypervisor");
     pr_jb_arr(&e->jb, "flags");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (has_word(flags, known[i]))
+        if (pr_env_has_word(flags, known[i]))
             pr_jb_str(&e->jb, NULL, known[i]);
     pr_jb_end(&e->jb);
 }
@@ -247,6 +149,49 @@ static void add_allowed(struct pr_env *e)
     pr_env_lines_close(&l);
 }
 
+static void add_file(struct pr_env *e, const char *key, const char *name)
+{
+    char word[PR_ENV_WORD];
+
+    if (pr_env_text(e, word, sizeof word, CPU "/%s", name))
+        pr_jb_str(&e->jb, key, word);
+}
+
+/* What else changes how fast code runs: several threads on a core, cores kept
+ * free, how they sleep, and what the kernel does against attacks. */
+static void see_weakness(struct pr_env *e, const char *name, void *ctx)
+{
+    char word[PR_ENV_WORD];
+
+    (void)ctx;
+    if (pr_env_text(e, word, sizeof word, CPU "/vulnerabilities/%s", name) &&
+        strcmp(word, "Not affected") != 0)
+        pr_jb_str(&e->jb, name, word);
+}
+
+static void add_kernel_view(struct pr_env *e)
+{
+    char path[4096];
+    uint64_t on;
+
+    add_file(e, "online", "online");
+    add_file(e, "isolated", "isolated");
+    if (pr_env_uint(e, &on, CPU "/smt/active"))
+        pr_jb_bool(&e->jb, "smt", on != 0);
+    add_file(e, "idle_driver", "cpuidle/current_driver");
+    add_file(e, "idle_governor", "cpuidle/current_governor");
+    if (!pr_env_path(e, path, CPU "/vulnerabilities") || access(path, F_OK) < 0)
+        return;
+    pr_jb_obj(&e->jb, "mitigations");
+    pr_env_each(e, CPU "/vulnerabilities", "", see_weakness, NULL);
+    pr_jb_end(&e->jb);
+}
+
+static void add_text(struct pr_env *e, const char *key, const char *text)
+{
+    pr_jb_str(&e->jb, key, text[0] ? text : NULL);
+}
+
 static void add_if(struct pr_env *e, const char *key, uint64_t u)
 {
     if (u)
@@ -255,67 +200,23 @@ static void add_if(struct pr_env *e, const char *key, uint64_t u)
 
 void pr_env_cpu(struct pr_env *e)
 {
-    struct cpu c = {0};
-    struct pr_env_lines l;
-    char *line;
+    struct pr_env_cpus c;
 
-    if (pr_env_lines_open(e, &l, "/proc/cpuinfo"))
-        while ((line = pr_env_lines_next(&l)))
-            read_line(&c, line);
-    end_processor(&c);
-    if (c.threads && !c.sockets)
-        count_by_topology(e, &c);
+    pr_env_read_cpus(e, &c);
     pr_jb_obj(&e->jb, "cpu");
-    pr_jb_str(&e->jb, "model", c.model[0] ? c.model : NULL);
-    pr_jb_str(&e->jb, "vendor", c.vendor[0] ? c.vendor : NULL);
+    add_text(e, "model", c.model);
+    add_text(e, "vendor", c.vendor);
+    add_text(e, "family", c.family);
+    add_text(e, "model_number", c.number);
+    add_text(e, "stepping", c.stepping);
+    add_text(e, "microcode", c.microcode);
     add_if(e, "sockets", c.sockets);
     add_if(e, "cores", c.cores);
     add_if(e, "threads", c.threads);
     add_allowed(e);
+    add_kernel_view(e);
     add_flags(e, c.flags);
     add_frequency(e);
     add_caches(e);
-    pr_jb_end(&e->jb);
-}
-
-static void add_node_memory(struct pr_env *e, const char *name)
-{
-    static const char key[] = "MemTotal:";
-    char text[1024];
-    const char *p;
-    uint64_t kb;
-
-    if (!pr_env_text(e, text, sizeof text,
-                     "/sys/devices/system/node/%s/meminfo", name))
-        return;
-    p = strstr(text, key);
-    if (!p)
-        return;
-    p += strlen(key);
-    if (pr_env_parse_uint(p + strspn(p, " \t"), &kb) && kb < UINT64_MAX >> 10)
-        pr_jb_uint(&e->jb, "memory_bytes", kb << 10);
-}
-
-static void see_node(struct pr_env *e, const char *name, void *ctx)
-{
-    char word[PR_ENV_WORD];
-    uint64_t number;
-
-    (void)ctx;
-    if (!pr_env_parse_uint(name + strlen("node"), &number))
-        return;
-    pr_jb_obj(&e->jb, NULL);
-    pr_jb_uint(&e->jb, "node", number);
-    if (pr_env_text(e, word, sizeof word, "/sys/devices/system/node/%s/cpulist",
-                    name))
-        pr_jb_str(&e->jb, "cpus", word);
-    add_node_memory(e, name);
-    pr_jb_end(&e->jb);
-}
-
-void pr_env_numa(struct pr_env *e)
-{
-    pr_jb_arr(&e->jb, "numa_nodes");
-    pr_env_each(e, "/sys/devices/system/node", "node", see_node, NULL);
     pr_jb_end(&e->jb);
 }

@@ -185,25 +185,12 @@ static bool find_disk(struct pr_env *e, const struct mount *m,
 
 static void add_disk(struct pr_env *e, const struct mount *m)
 {
-    char disk[64], word[PR_ENV_WORD];
-    uint64_t u;
+    char disk[64];
 
     if (!find_disk(e, m, disk))
         return;
     pr_jb_obj(&e->jb, "disk");
-    pr_jb_str(&e->jb, "name", disk);
-    if (pr_env_text(e, word, sizeof word, "/sys/block/%s/device/model", disk))
-        pr_jb_str(&e->jb, "model", word);
-    if (pr_env_uint(e, &u, "/sys/block/%s/queue/rotational", disk))
-        pr_jb_bool(&e->jb, "rotational", u != 0);
-    if (pr_env_text(e, word, sizeof word, "/sys/block/%s/queue/scheduler",
-                    disk)) {
-        const char *chosen = pr_env_chosen(word);
-        pr_jb_str(&e->jb, "scheduler", chosen ? chosen : word);
-    }
-    if (pr_env_uint(e, &u, "/sys/block/%s/queue/read_ahead_kb", disk) &&
-        u < UINT64_MAX >> 10)
-        pr_jb_uint(&e->jb, "read_ahead_bytes", u << 10);
+    pr_env_disk(e, disk);
     pr_jb_end(&e->jb);
 }
 

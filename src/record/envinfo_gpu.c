@@ -1,11 +1,14 @@
 /*
- * Graphics processors, as far as files tell: NVIDIA's driver lists its own,
- * the others appear as DRM cards. Figures of a running GPU are the monitor's
- * business.
+ * Graphics processors: NVIDIA's by their library or, without it, as their
+ * driver lists them; the others appear as DRM cards. Figures of a running GPU
+ * are the monitor's business.
  */
 #include "record/envinfo_read.h"
 
+#include "base/nvml.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct found {
@@ -111,12 +114,25 @@ static void see_card(struct pr_env *e, const char *name, void *ctx)
     pr_jb_end(&e->jb);
 }
 
+/* A made-up machine has no library, unless one is named. */
+static bool has_library(const struct pr_env *e)
+{
+    return !e->root[0] || getenv("PRONY_NVML");
+}
+
 void pr_env_gpus(struct pr_env *e)
 {
-    struct found f = {0};
+    char why[PR_NVML_WHY] = "";
+    struct pr_nvml *n = has_library(e) ? pr_nvml_open(why) : NULL;
+    struct found f = {.nvidia = n != NULL};
 
     pr_jb_arr(&e->jb, "gpus");
-    pr_env_each(e, "/proc/driver/nvidia/gpus", "", see_nvidia, &f);
+    if (!pr_env_nvml(e, n))
+        pr_env_each(e, "/proc/driver/nvidia/gpus", "", see_nvidia, &f);
     pr_env_each(e, "/sys/class/drm", "card", see_card, &f);
     pr_jb_end(&e->jb);
+    /* Why there is none is of interest where a driver is. */
+    if (n || (f.nvidia && why[0]))
+        pr_env_nvml_all(e, n, why);
+    pr_nvml_close(n);
 }

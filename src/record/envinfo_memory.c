@@ -12,6 +12,41 @@ static void add_huge_pages(struct pr_env *e)
         pr_jb_str(&e->jb, "transparent_huge_pages", pr_env_chosen(text));
 }
 
+/* "/dev/sda2 partition 1048572 0 -2", sizes in kB */
+static bool add_swap(struct pr_env *e, char *line, bool is_first)
+{
+    char *save = NULL, *word[4] = {NULL};
+    uint64_t kb;
+
+    for (int i = 0; i < 4; i++)
+        if (!(word[i] = strtok_r(i ? NULL : line, " \t", &save)))
+            return false;
+    if (!pr_env_parse_uint(word[2], &kb) || kb > UINT64_MAX >> 10)
+        return false;
+    if (is_first)
+        pr_jb_arr(&e->jb, "swaps");
+    pr_jb_obj(&e->jb, NULL);
+    pr_jb_str(&e->jb, "file", word[0]);
+    pr_jb_str(&e->jb, "type", word[1]);
+    pr_jb_uint(&e->jb, "size_bytes", kb << 10);
+    pr_jb_end(&e->jb);
+    return true;
+}
+
+static void add_swaps(struct pr_env *e)
+{
+    struct pr_env_lines l;
+    bool any = false;
+    char *line;
+
+    if (!pr_env_lines_open(e, &l, "/proc/swaps"))
+        return;
+    while ((line = pr_env_lines_next(&l)))
+        any |= add_swap(e, line, !any);
+    if (any)
+        pr_jb_end(&e->jb);
+}
+
 void pr_env_memory(struct pr_env *e)
 {
     static const struct {
@@ -43,6 +78,7 @@ void pr_env_memory(struct pr_env *e)
                 done |= 1u << i;
             }
     add_huge_pages(e);
+    add_swaps(e);
     pr_jb_end(&e->jb);
 }
 

@@ -259,12 +259,7 @@ static bool wanted(const char *name, const char *prefix)
 /* policy2 before policy10. */
 static int by_number(const void *a, const void *b)
 {
-    const char *x = a, *y = b;
-    size_t m = strlen(x), n = strlen(y);
-
-    if (m != n && x[strcspn(x, "0123456789")])
-        return m < n ? -1 : 1;
-    return strcmp(x, y);
+    return strverscmp(a, b);
 }
 
 void pr_env_each(struct pr_env *e, const char *dir, const char *prefix,

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pr_nvml;
+
 struct pr_env {
     const struct pr_env_opts *opts;
     const char *root;
@@ -65,12 +67,42 @@ typedef void pr_env_see(struct pr_env *e, const char *name, void *ctx);
 void pr_env_each(struct pr_env *e, const char *dir, const char *prefix,
                  pr_env_see *see, void *ctx);
 
+/* Whether "NAME=value", with a name of that length, had better not be written
+ * down: by its name, or because its value is an address with a password. */
+bool pr_env_is_secret(const char *variable, size_t len);
+
+/* Fields of a block device that make a difference, in the open object. */
+void pr_env_disk(struct pr_env *e, const char *name);
+
+/* What one pass over /proc/cpuinfo tells; texts are of the first one. */
+struct pr_env_cpus {
+    char model[256], vendor[64], flags[PR_ENV_LINE];
+    char family[32], number[32], stepping[32], microcode[32];
+    uint64_t sockets, cores, threads;
+    uint64_t socket, socket_cores; /* of the processor being read */
+    bool has_socket, has_cores;
+    uint64_t seen[64]; /* sockets, one bit each */
+};
+
+void pr_env_read_cpus(struct pr_env *e, struct pr_env_cpus *ret);
+
+/* Whether text, words with blanks between them, has this one. */
+bool pr_env_has_word(const char *text, const char *word);
+
 /* The parts; each adds its keys to the object that is open. */
 void pr_env_cpu(struct pr_env *e);
 void pr_env_numa(struct pr_env *e);
 void pr_env_memory(struct pr_env *e);
 void pr_env_cgroup(struct pr_env *e);
 void pr_env_gpus(struct pr_env *e);
+bool pr_env_nvml(struct pr_env *e, struct pr_nvml *n); /* inside "gpus" */
+void pr_env_nvml_all(struct pr_env *e, struct pr_nvml *n, const char *why);
+void pr_env_kernel(struct pr_env *e);
+void pr_env_board(struct pr_env *e);
+void pr_env_load(struct pr_env *e);
+void pr_env_disks(struct pr_env *e);
+void pr_env_network(struct pr_env *e);
+void pr_env_sensors(struct pr_env *e);
 void pr_env_file_systems(struct pr_env *e);
 void pr_env_git(struct pr_env *e);
 void pr_env_variables(struct pr_env *e);

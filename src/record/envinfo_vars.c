@@ -37,12 +37,11 @@ static bool matters(const char *name, size_t len)
     return false;
 }
 
-/* By its name, or because its value is an address with a password in it. */
-static bool is_secret(const char *variable, size_t len)
+bool pr_env_is_secret(const char *variable, size_t len)
 {
     static const char *const words[] = {"SECRET", "TOKEN", "PASSWORD",
                                         "PASSWD", "KEY",   "CREDENTIAL"};
-    const char *value = variable + len + 1, *address;
+    const char *value = variable + len + (variable[len] != '\0'), *address;
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *at = strcasestr(variable, words[i]);
@@ -69,7 +68,8 @@ void pr_env_variables(struct pr_env *e)
     for (; env && *env && count < MOST; env++) {
         const char *equals = strchr(*env, '=');
         size_t len = equals ? (size_t)(equals - *env) : 0;
-        if (len && len < 128 && matters(*env, len) && !is_secret(*env, len))
+        if (len && len < 128 && matters(*env, len) &&
+            !pr_env_is_secret(*env, len))
             found[count++] = *env;
     }
     qsort(found, count, sizeof *found, by_name);

@@ -25,6 +25,16 @@ static void put_time(struct pr_buf *b, const char *key, uint64_t ns)
         pr_buf_printf(b, ",\n \"%s\": \"%s\"", key, pr_time_text(time, ns));
 }
 
+/* JSON of others' making; left out when there is none. */
+static void put_json(struct pr_buf *b, const char *key,
+                     const struct pr_buf *json)
+{
+    if (!json || !json->len)
+        return;
+    pr_buf_printf(b, ",\n \"%s\": ", key);
+    pr_buf_add(b, json->data, json->len);
+}
+
 static void put_result(struct pr_buf *b, const struct pr_result *r)
 {
     pr_buf_str(b, "{\"schema\": \"prony.result/1\"");
@@ -41,7 +51,10 @@ static void put_result(struct pr_buf *b, const struct pr_result *r)
     pr_buf_str(b, ",\n \"results\": {");
     if (r->results && r->results->len)
         pr_buf_add(b, r->results->data, r->results->len);
-    pr_buf_str(b, "},\n \"params\": ");
+    pr_buf_char(b, '}');
+    put_json(b, "rates", r->rates);
+    put_json(b, "monitor", r->monitor);
+    pr_buf_str(b, ",\n \"params\": ");
     pr_buf_str(b, r->params_json);
     pr_buf_str(b, "}\n");
 }

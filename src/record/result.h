@@ -19,6 +19,8 @@ struct pr_result {
     unsigned attempts;
     const char *log_tail;          /* last lines, when it failed; NULL: none */
     const struct pr_buf *warnings; /* `"text", "text"`; NULL or empty: none */
+    const struct pr_buf *rates;    /* of the channel, a JSON object; same */
+    const struct pr_buf *monitor;  /* what the machine did, a JSON object */
 };
 
 /* Writes experiments/ID/result.json, whole or not at all. */

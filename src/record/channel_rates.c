@@ -1,0 +1,198 @@
+/* Rates by task: adding them, and what is said of them. */
+#include "record/channel_rates.h"
+
+#include "base/err.h"
+#include "base/json_build.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies as many whole characters as fit. */
+static void copy_name(char to[static PR_RATES_NAME], const char *s, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len) {
+        size_t more = pr_utf8_len(s + n, len - n);
+
+        if (!more || n + more >= PR_RATES_NAME || s[n] == '\0')
+            break;
+        n += more;
+    }
+    memcpy(to, s, n);
+    to[n] = '\0';
+}
+
+static struct pr_rate_series *find(struct pr_rates *r, const char *task,
+                                   const char *units)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->series[i].task, task) == 0 &&
+            strcmp(r->series[i].units, units) == 0)
+            return &r->series[i];
+    return NULL;
+}
+
+static struct pr_rate_series *make(struct pr_rates *r, const char *task,
+                                   const char *units)
+{
+    struct pr_rate_series *s;
+
+    if (r->count == r->cap) {
+        size_t cap = r->cap ? 2 * r->cap : 4;
+
+        s = pr_realloc(r->series, cap * sizeof *s);
+        if (!s)
+            return NULL;
+        r->series = s;
+        r->cap = cap;
+    }
+    s = &r->series[r->count++];
+    memset(s, 0, sizeof *s);
+    memcpy(s->task, task, PR_RATES_NAME);
+    memcpy(s->units, units, PR_RATES_NAME);
+    pr_rng_seed(&s->rng, 1, 0);
+    return s;
+}
+
+static int keep_value(struct pr_rate_series *s, double rate)
+{
+    if (s->count > PR_RATES_EXACT) {
+        /* Each of the values so far stays with the same chance. */
+        uint64_t at = pr_rng_u64(&s->rng) % s->count;
+
+        if (at < PR_RATES_EXACT)
+            s->values[at] = rate;
+        return 1;
+    }
+    if (s->count > s->cap) {
+        size_t cap = s->cap ? 2 * s->cap : 64;
+        double *more = pr_realloc(s->values, cap * sizeof *more);
+
+        if (!more)
+            return PR_E_NOMEM;
+        s->values = more;
+        s->cap = cap;
+    }
+    s->values[s->count - 1] = rate;
+    return 1;
+}
+
+int pr_rates_add(struct pr_rates *r, const char *task, size_t task_len,
+                 const char *units, size_t units_len, double rate)
+{
+    char t[PR_RATES_NAME] = "", u[PR_RATES_NAME] = "";
+    struct pr_rate_series *s;
+    double from_mean;
+
+    copy_name(t, task, task_len);
+    copy_name(u, units, units_len);
+    s = find(r, t, u);
+    if (!s && r->count == PR_RATES_TASKS)
+        return 0;
+    if (!s)
+        s = make(r, t, u);
+    if (!s)
+        return PR_E_NOMEM;
+    if (s->count == 0 || rate < s->min)
+        s->min = rate;
+    if (s->count == 0 || rate > s->max)
+        s->max = rate;
+    s->count++;
+    from_mean = rate - s->mean;
+    s->mean += from_mean / (double)s->count;
+    s->m2 += from_mean * (rate - s->mean);
+    return keep_value(s, rate);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Of numbers in order, between two of them in proportion. */
+static double quantile(const double *v, size_t n, double share)
+{
+    double at = share * (double)(n - 1);
+    size_t low = (size_t)at;
+    size_t high = low + 1 < n ? low + 1 : low;
+
+    return v[low] + (v[high] - v[low]) * (at - (double)low);
+}
+
+/* A task with several units has its others under "task (units)": numbers of
+ * different units have no mean. */
+void pr_rates_title(const struct pr_rates *r, size_t i,
+                    char out[static PR_RATES_TITLE])
+{
+    const struct pr_rate_series *s = &r->series[i];
+
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(r->series[k].task, s->task) == 0) {
+            snprintf(out, PR_RATES_TITLE, "%s (%s)", s->task, s->units);
+            return;
+        }
+    snprintf(out, PR_RATES_TITLE, "%s", s->task);
+}
+
+static size_t kept(const struct pr_rate_series *s)
+{
+    return s->count < PR_RATES_EXACT ? (size_t)s->count : PR_RATES_EXACT;
+}
+
+double pr_rates_median(const struct pr_rates *r, size_t i)
+{
+    return quantile(r->series[i].values, kept(&r->series[i]), .5);
+}
+
+static void put_series(struct pr_jb *jb, const char *name,
+                       struct pr_rate_series *s)
+{
+    size_t n = kept(s);
+
+    qsort(s->values, n, sizeof *s->values, by_size);
+    pr_jb_obj(jb, name);
+    pr_jb_uint(jb, "count", s->count);
+    pr_jb_float(jb, "mean", s->mean);
+    pr_jb_float(jb, "std", sqrt(s->m2 / (double)s->count));
+    pr_jb_float(jb, "min", s->min);
+    pr_jb_float(jb, "q1", quantile(s->values, n, .25));
+    pr_jb_float(jb, "median", quantile(s->values, n, .5));
+    pr_jb_float(jb, "q3", quantile(s->values, n, .75));
+    pr_jb_float(jb, "max", s->max);
+    if (n < s->count)
+        pr_jb_uint(jb, "quartiles_from", n);
+    pr_jb_str(jb, "units", *s->units ? s->units : NULL);
+    pr_jb_end(jb);
+}
+
+void pr_rates_write(struct pr_rates *r, struct pr_buf *out)
+{
+    struct pr_jb jb;
+
+    if (!r->count)
+        return;
+    pr_jb_init(&jb, out, 0);
+    pr_jb_obj(&jb, NULL);
+    for (size_t i = 0; i < r->count; i++) {
+        char name[PR_RATES_TITLE];
+
+        pr_rates_title(r, i, name);
+        put_series(&jb, name, &r->series[i]);
+    }
+    pr_jb_end(&jb);
+}
+
+void pr_rates_done(struct pr_rates *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        pr_free(r->series[i].values);
+    pr_free(r->series);
+    *r = (struct pr_rates){0};
+}
