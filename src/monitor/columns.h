@@ -1,0 +1,73 @@
+/*
+ * What was seen: one column a figure, its value in this look, and its sums over
+ * the experiment. Columns keep their numbers for as long as the monitor lives,
+ * so that sources look them up once.
+ */
+#ifndef PR_MONITOR_COLUMNS_H
+#define PR_MONITOR_COLUMNS_H
+
+#include "base/buf.h"
+#include "base/json_build.h"
+#include "base/names.h"
+#include "monitor/source.h"
+
+enum { PR_COLUMNS_MAX = 8192 };
+
+struct pr_column_state {
+    struct pr_column is;
+    unsigned source;
+    bool set;        /* by its source's latest look */
+    bool announced;  /* its unit is in the file */
+    bool fresh;      /* known in this experiment, not summed up yet */
+    double value;    /* when set */
+    double amount;   /* for the total; NaN: value times the time */
+    int64_t written; /* in units of the last decimal; NOTHING_WRITTEN */
+    double seconds, integral, total, min, max, set_seconds;
+    uint64_t bits;
+};
+
+struct pr_columns {
+    struct pr_names *names;
+    struct pr_column_state *cols;
+    size_t n, cap;
+    unsigned source; /* whose look it is */
+};
+
+/* How the look of a source went. */
+struct pr_looked {
+    bool looked;  /* it was asked */
+    double dt;    /* seconds since it was before; 0: the first time */
+    bool extreme; /* dt is long enough for minimum and maximum */
+};
+
+/* False when out of memory. */
+bool pr_columns_init(struct pr_columns *c);
+void pr_columns_done(struct pr_columns *c);
+
+/* Forgets values and sums: a new experiment. */
+void pr_columns_clear(struct pr_columns *c);
+
+/* Before a source is asked: nothing of it is set. */
+void pr_columns_source(struct pr_columns *c, unsigned source);
+
+/* After a look of all sources: adds up. by_source has one entry for each. */
+void pr_columns_add(struct pr_columns *c, const struct pr_looked *by_source);
+
+/* Members "name":unit of columns that have come since; the number of them. */
+size_t pr_columns_announce(struct pr_columns *c, struct pr_buf *out);
+
+/* Appends ,"name":value for each value that differs from the one written
+ * before; null for what is not known any more. */
+void pr_columns_line(struct pr_columns *c, struct pr_buf *out);
+
+/* The members of the summary. */
+void pr_columns_sum(const struct pr_columns *c, struct pr_jb *jb);
+
+/* The latest value of a column; NaN when there is none, or it is not known. */
+double pr_columns_value(const struct pr_columns *c, const char *name);
+
+/* value with so many decimals, 0 to 6, no zeros at the end; returns the length.
+ * Numbers too large for that are cut. */
+size_t pr_column_text(char out[static 32], double value, unsigned decimals);
+
+#endif

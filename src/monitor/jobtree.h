@@ -1,0 +1,65 @@
+/*
+ * The processes of an experiment: its first one, whatever descends from that,
+ * and whatever carries its mark (PRONY_EXPERIMENT) in the environment, as what
+ * runs in a container started by a daemon does. Only processes that have come
+ * since are examined; which those are, the inode of /proc/PID tells.
+ */
+#ifndef PR_MONITOR_JOBTREE_H
+#define PR_MONITOR_JOBTREE_H
+
+#include "monitor/source.h"
+
+enum pr_job_count { PR_JOB_CPU, PR_JOB_READ, PR_JOB_WRITTEN, PR_JOB_COUNTS };
+
+struct pr_job_process {
+    int pid, ppid;
+    uint64_t start; /* ticks since boot */
+    bool alive;
+    bool known;                    /* it was read before */
+    uint64_t count[PR_JOB_COUNTS]; /* ticks and bytes, with those of children
+                                     that were waited for */
+    double gain[PR_JOB_COUNTS];    /* since the look before */
+    uint64_t threads, virt_bytes, rss_bytes, shared_bytes;
+    bool zombie;
+    struct pr_kept stat, statm, io;
+};
+
+struct pr_job_seen {
+    int pid;
+    uint64_t ino;
+    uint64_t young_ns; /* until then it may still become ours: what runs in a
+                          container gets its environment from a helper that
+                          had another; 0: it is judged */
+};
+
+struct pr_jobtree {
+    int first; /* pid; 0: none */
+    uint64_t first_start;
+    char mark[160]; /* NAME=value; "": not known, or it has none */
+    struct pr_job_process *ours;
+    size_t n, cap;
+    struct pr_job_seen *seen, *next; /* by rising pid */
+    size_t n_seen, cap_seen, n_next, cap_next;
+    struct pr_job_process *fresh; /* come since, not judged yet */
+    size_t n_fresh, cap_fresh;
+    struct pr_kept loadavg;
+    uint64_t last_pid, scan_at_ns, took_ns;
+    uint64_t young_ns, again_ns; /* the last of theirs; when to look again */
+};
+
+/* Another experiment, or another first process. */
+void pr_jobtree_start(struct pr_jobtree *t, int first);
+
+/* Looks for processes that have come, if there are any. */
+void pr_jobtree_scan(struct pr_jobtree *t, struct pr_look *l);
+
+/* Reads those that are known; the counts of those that ended are taken from
+ * whoever inherited them. The dead are gone after it. */
+void pr_jobtree_read(struct pr_jobtree *t, struct pr_look *l);
+void pr_jobtree_done(struct pr_jobtree *t);
+
+/* The line of /proc/PID/stat; false when it is none. Fills pid, ppid, start,
+ * zombie, threads, virt_bytes, rss_bytes and the ticks. */
+bool pr_job_parse(const char *text, struct pr_job_process *ret);
+
+#endif

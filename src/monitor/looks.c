@@ -1,0 +1,127 @@
+/* Asking the sources. */
+#include "monitor/looks.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+#define SOURCE(n) extern const struct pr_source pr_source_##n;
+#include "monitor/source_list.def"
+#undef SOURCE
+
+static const struct pr_source *const sources[PR_SOURCES] = {
+#define SOURCE(n) &pr_source_##n,
+#include "monitor/source_list.def"
+#undef SOURCE
+};
+
+enum {
+    RESCAN_NS = 1000000000,
+    REST = 20, /* a source rests so many times longer than it took */
+    TEXT_BYTES = 16 << 20,
+};
+
+const struct pr_source *pr_source_at(unsigned i)
+{
+    return sources[i];
+}
+
+bool pr_looks_init(struct pr_looks *l, const char *root)
+{
+    size_t len = root ? strlen(root) : 0;
+    bool ok;
+
+    *l = (struct pr_looks){.text = PR_BUF_INIT(TEXT_BYTES)};
+    atomic_init(&l->asking, "");
+    ok = pr_columns_init(&l->columns);
+    l->root = pr_alloc_zeroed(len + 1);
+    if (l->root && len)
+        memcpy(l->root, root, len);
+    for (unsigned i = 0; i < PR_SOURCES; i++) {
+        l->of[i].state = pr_alloc_zeroed(sources[i]->state_bytes);
+        ok = ok && l->of[i].state;
+    }
+    if (!ok || !l->root) {
+        pr_looks_done(l);
+        return false;
+    }
+    return true;
+}
+
+void pr_looks_done(struct pr_looks *l)
+{
+    for (unsigned i = 0; i < PR_SOURCES; i++) {
+        if (l->of[i].state && sources[i]->close)
+            sources[i]->close(l->of[i].state);
+        pr_free(l->of[i].state);
+        l->of[i].state = NULL;
+    }
+    pr_columns_done(&l->columns);
+    pr_buf_done(&l->text);
+    pr_free(l->root);
+    l->root = NULL;
+}
+
+void pr_looks_begin(struct pr_looks *l)
+{
+    pr_columns_clear(&l->columns);
+    for (unsigned i = 0; i < PR_SOURCES; i++) {
+        l->of[i].last_ns = 0;
+        l->of[i].rescan_ns = 0;
+        l->of[i].rest_ns = 0;
+    }
+}
+
+/* A source with a period is not put off by looks that come a little early. */
+static bool is_due(const struct pr_looks *l, unsigned i, uint64_t now,
+                   double interval_s)
+{
+    double since = (double)(now - l->of[i].last_ns) / 1e9;
+
+    if (!l->of[i].last_ns)
+        return true;
+    return now >= l->of[i].rest_ns &&
+           since >= sources[i]->period_s - interval_s / 2;
+}
+
+/* A device that is slow is slow every time; once, somebody else may have had
+ * the processor, or devices were looked for. */
+static uint64_t rest(uint64_t took, uint64_t before)
+{
+    return REST * (took < before ? took : before);
+}
+
+static void ask(struct pr_looks *l, unsigned i, struct pr_look *look,
+                double interval_s)
+{
+    uint64_t now = pr_clock_ns(), took;
+
+    l->looked[i] = (struct pr_looked){0};
+    if (!is_due(l, i, now, interval_s))
+        return;
+    look->dt = l->of[i].last_ns ? (double)(now - l->of[i].last_ns) / 1e9 : 0;
+    look->rescan = now >= l->of[i].rescan_ns;
+    if (look->rescan)
+        l->of[i].rescan_ns = now + RESCAN_NS;
+    pr_columns_source(&l->columns, i);
+    atomic_store_explicit(&l->asking, sources[i]->name, memory_order_relaxed);
+    sources[i]->look(l->of[i].state, look);
+    took = pr_clock_ns() - now;
+    l->looked[i] =
+        (struct pr_looked){true, look->dt, look->dt >= interval_s / 2};
+    l->of[i].last_ns = now;
+    l->of[i].rest_ns = now + rest(took, l->of[i].took_ns);
+    l->of[i].took_ns = took;
+}
+
+void pr_looks_take(struct pr_looks *l, double interval_s, int pid)
+{
+    struct pr_look look = {
+        .root = l->root, .pid = pid, .columns = &l->columns, .text = &l->text};
+
+    for (unsigned i = 0; i < PR_SOURCES; i++)
+        ask(l, i, &look, interval_s);
+    atomic_store_explicit(&l->asking, "", memory_order_relaxed);
+    pr_columns_add(&l->columns, l->looked);
+}

@@ -1,0 +1,49 @@
+/*
+ * One look at everything: asks each source that is due, and keeps the time each
+ * takes. A slow source is asked less often, so that no device, however slow,
+ * takes more than a twentieth of a core.
+ */
+#ifndef PR_MONITOR_LOOKS_H
+#define PR_MONITOR_LOOKS_H
+
+#include "monitor/columns.h"
+
+#include <stdatomic.h>
+
+enum {
+#define SOURCE(n) PR_SOURCE_##n,
+#include "monitor/source_list.def"
+#undef SOURCE
+    PR_SOURCES,
+};
+
+/* In the order of the list. */
+const struct pr_source *pr_source_at(unsigned i);
+
+struct pr_looks {
+    char *root;
+    struct pr_columns columns;
+    struct pr_buf text;
+    _Atomic(const char *) asking; /* the source that is being asked; "": none */
+    struct {
+        void *state;
+        uint64_t last_ns;   /* when it was asked, in this experiment; 0 */
+        uint64_t rescan_ns; /* when it is to look for devices */
+        uint64_t rest_ns;   /* not to be asked before */
+        uint64_t took_ns;   /* the last time */
+    } of[PR_SOURCES];
+    struct pr_looked looked[PR_SOURCES]; /* in the latest look */
+};
+
+/* False when out of memory. root is copied; NULL: "". */
+bool pr_looks_init(struct pr_looks *l, const char *root);
+void pr_looks_done(struct pr_looks *l);
+
+/* A new experiment: the next look is its first. */
+void pr_looks_begin(struct pr_looks *l);
+
+/* interval_s: what is between two looks; for an extreme, at least half of that
+ * must have passed. pid as in struct pr_look. */
+void pr_looks_take(struct pr_looks *l, double interval_s, int pid);
+
+#endif

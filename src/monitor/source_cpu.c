@@ -1,0 +1,204 @@
+/*
+ * Processors, from /proc/stat: where their time went, all together and each,
+ * and how often they switched and were interrupted. The kernel counts in ticks,
+ * mostly of 10 ms: a look every 100 ms is exact to a tenth of a core, means are
+ * exact.
+ */
+#include "base/mem.h"
+#include "monitor/scan.h"
+#include "monitor/source.h"
+
+#include <stdio.h>
+
+enum {
+    USER,
+    NICE,
+    SYSTEM,
+    IDLE,
+    IOWAIT,
+    IRQ,
+    SOFTIRQ,
+    STEAL,
+    TIMES,
+    /* Beyond this, cores tell their share alone: a line would get long. */
+    CORES_IN_DETAIL = 64,
+    CORES_MAX = 4096,
+};
+
+/* What is told of the whole and of each core. */
+enum { BUSY, IN_USER, IN_SYSTEM, IN_IOWAIT, IN_STEAL, SHARES };
+
+struct place {
+    uint64_t was[TIMES];
+    int column[SHARES];
+    bool seen;   /* was is known in this experiment */
+    bool online; /* in this look */
+};
+
+struct cpu {
+    struct pr_kept stat;
+    struct place all, *cores;
+    unsigned n_cores;
+    bool named;
+    uint64_t switches, interrupts;
+    int switches_s, interrupts_s, running;
+};
+
+static void name_place(struct pr_look *l, struct place *p, const char *prefix,
+                       enum pr_column_sum busy, enum pr_column_sum other,
+                       bool detail)
+{
+    static const char *const endings[SHARES] = {"", ".user", ".system",
+                                                ".iowait", ".steal"};
+    char name[48];
+
+    for (int i = 0; i < SHARES; i++) {
+        struct pr_column c = {.name = name, .unit = "share", .decimals = 4};
+
+        c.sum = i == BUSY ? busy : other;
+        snprintf(name, sizeof(name), "%s%s", prefix, endings[i]);
+        p->column[i] = i == BUSY || detail ? pr_look_column(l, &c) : -1;
+    }
+}
+
+static void name_all(struct pr_look *l, struct cpu *s)
+{
+    static const struct pr_column
+        switches = {"cpu.switches_s", "1/s", PR_SUM_MEAN, 0, 0, NULL},
+        interrupts = {"cpu.interrupts_s", "1/s", PR_SUM_NONE, 0, 0, NULL},
+        running = {"cpu.running", "threads", PR_SUM_MEAN, 2, 0, NULL};
+
+    name_place(l, &s->all, "cpu", PR_SUM_MEAN, PR_SUM_MEAN, true);
+    s->switches_s = pr_look_column(l, &switches);
+    s->interrupts_s = pr_look_column(l, &interrupts);
+    s->running = pr_look_column(l, &running);
+    s->named = true;
+}
+
+/* Room for cores 0 to n; their columns are named as they come. */
+static struct place *core(struct pr_look *l, struct cpu *s, uint64_t n)
+{
+    if (n >= CORES_MAX)
+        return NULL;
+    if (n >= s->n_cores) {
+        struct place *more =
+            pr_realloc(s->cores, ((size_t)n + 1) * sizeof(*more));
+
+        if (!more)
+            return NULL;
+        s->cores = more;
+        while (s->n_cores <= n) {
+            char prefix[24];
+
+            more[s->n_cores] = (struct place){0};
+            snprintf(prefix, sizeof(prefix), "cpu.%u", s->n_cores);
+            name_place(l, &more[s->n_cores], prefix, PR_SUM_NONE, PR_SUM_NONE,
+                       s->n_cores < CORES_IN_DETAIL);
+            s->n_cores++;
+        }
+    }
+    return &s->cores[n];
+}
+
+/* The kernel's counters of waiting may go back a little. */
+static double gone(uint64_t now, uint64_t was)
+{
+    return now > was ? (double)(now - was) : 0;
+}
+
+static void tell(struct pr_look *l, const struct place *p, const double *d)
+{
+    double user = d[USER] + d[NICE];
+    double system = d[SYSTEM] + d[IRQ] + d[SOFTIRQ];
+    double all = user + system + d[IDLE] + d[IOWAIT] + d[STEAL];
+    double share[SHARES] = {user + system, user, system, d[IOWAIT], d[STEAL]};
+
+    for (int i = 0; i < SHARES; i++)
+        pr_look_set(l, p->column[i], all > 0 ? share[i] / all : 0);
+}
+
+static void take_place(struct pr_look *l, struct place *p, const char *numbers)
+{
+    uint64_t now[TIMES] = {0};
+    double d[TIMES];
+
+    if (pr_scan_all(&numbers, now, TIMES) < IDLE + 1)
+        return;
+    for (int i = 0; i < TIMES; i++)
+        d[i] = gone(now[i], p->was[i]);
+    if (l->dt > 0 && p->seen)
+        tell(l, p, d);
+    memcpy(p->was, now, sizeof(now));
+    p->online = true;
+}
+
+static void take_count(struct pr_look *l, int column, uint64_t *was,
+                       const char *number)
+{
+    uint64_t now;
+
+    pr_scan_u64(number, &now);
+    if (l->dt > 0)
+        pr_look_set(l, column, gone(now, *was) / l->dt);
+    *was = now;
+}
+
+static void take_line(struct pr_look *l, struct cpu *s, const char *line)
+{
+    uint64_t n;
+
+    if (pr_scan_is(line, "cpu ")) {
+        take_place(l, &s->all, line + 4);
+    } else if (pr_scan_is(line, "cpu")) {
+        const char *numbers = pr_scan_u64(line + 3, &n);
+        struct place *p = core(l, s, n);
+
+        if (p)
+            take_place(l, p, numbers);
+    } else if (pr_scan_is(line, "intr ")) {
+        take_count(l, s->interrupts_s, &s->interrupts, line + 5);
+    } else if (pr_scan_is(line, "ctxt ")) {
+        take_count(l, s->switches_s, &s->switches, line + 5);
+    } else if (pr_scan_is(line, "procs_running ")) {
+        pr_scan_u64(line + 14, &n);
+        pr_look_set(l, s->running, (double)n);
+    }
+}
+
+/* A core that was away starts anew: its counters may, too. */
+static void settle(struct place *p)
+{
+    p->seen = p->online;
+    p->online = false;
+}
+
+static void look(void *state, struct pr_look *l)
+{
+    struct cpu *s = state;
+    const char *text = pr_kept_read(l, &s->stat, "/proc/stat", NULL);
+
+    if (!s->named)
+        name_all(l, s);
+    for (; text && *text; text = pr_scan_line(text))
+        take_line(l, s, text);
+    settle(&s->all);
+    for (unsigned i = 0; i < s->n_cores; i++)
+        settle(&s->cores[i]);
+}
+
+static void shut(void *state)
+{
+    struct cpu *s = state;
+
+    pr_kept_close(&s->stat);
+    pr_free(s->cores);
+}
+
+const struct pr_source pr_source_cpu = {
+    .name = "cpu",
+    .desc = "shares of the processors' time, all and each; switches and "
+            "interrupts: /proc/stat",
+    .state_bytes = sizeof(struct cpu),
+    .look = look,
+    .close = shut,
+};

@@ -1,0 +1,108 @@
+/*
+ * The experiment itself: what its processes use, together. Memory is the sum of
+ * their resident sizes, so that pages which several share count several times;
+ * the fair share of each would have to be asked with the process standing
+ * still.
+ */
+#include "monitor/jobtree.h"
+
+#include <unistd.h>
+
+static const struct pr_column columns[] = {
+    {"job.cpu", "cores", PR_SUM_RATE, 3, 0, NULL},
+    {"job.rss_bytes", "bytes", PR_SUM_MEAN, 0, 0, NULL},
+    {"job.virt_bytes", "bytes", PR_SUM_NONE, 0, 0, NULL},
+    {"job.shared_bytes", "bytes", PR_SUM_NONE, 0, 0, NULL},
+    {"job.processes", "processes", PR_SUM_MEAN, 0, 0, NULL},
+    {"job.threads", "threads", PR_SUM_MEAN, 0, 0, NULL},
+    {"job.read_bytes_s", "bytes/s", PR_SUM_RATE, 0, 0, NULL},
+    {"job.write_bytes_s", "bytes/s", PR_SUM_RATE, 0, 0, NULL},
+};
+
+enum {
+    CPU,
+    RSS,
+    VIRT,
+    SHARED,
+    PROCESSES,
+    THREADS,
+    READ_S,
+    WRITE_S,
+    COLUMNS,
+};
+
+struct job {
+    struct pr_jobtree tree;
+    bool named;
+    int column[COLUMNS];
+    double hz;
+};
+
+/* What a process that has just been found used came together in more than this
+ * look: its threads cannot have worked longer than they could. */
+static double in_this_look(const struct job *s, const struct pr_look *l,
+                           const struct pr_job_process *p)
+{
+    double most = l->dt * s->hz * (double)p->threads;
+
+    if (p->known || p->gain[PR_JOB_CPU] < most)
+        return p->gain[PR_JOB_CPU];
+    return most;
+}
+
+static void tell(struct job *s, struct pr_look *l)
+{
+    double sum[COLUMNS] = {0}, cpu = 0;
+
+    for (size_t i = 0; i < s->tree.n; i++) {
+        struct pr_job_process *p = &s->tree.ours[i];
+
+        sum[CPU] += in_this_look(s, l, p);
+        cpu += p->gain[PR_JOB_CPU];
+        sum[RSS] += (double)p->rss_bytes;
+        sum[VIRT] += (double)p->virt_bytes;
+        sum[SHARED] += (double)p->shared_bytes;
+        sum[PROCESSES] += !p->zombie;
+        sum[THREADS] += p->zombie ? 0 : (double)p->threads;
+        sum[READ_S] += p->gain[PR_JOB_READ];
+        sum[WRITE_S] += p->gain[PR_JOB_WRITTEN];
+        p->known = true;
+    }
+    pr_look_rate(l, s->column[CPU], sum[CPU] / s->hz / l->dt, cpu / s->hz);
+    for (int i = RSS; i <= THREADS; i++)
+        pr_look_set(l, s->column[i], sum[i]);
+    pr_look_rate(l, s->column[READ_S], sum[READ_S] / l->dt, sum[READ_S]);
+    pr_look_rate(l, s->column[WRITE_S], sum[WRITE_S] / l->dt, sum[WRITE_S]);
+}
+
+static void look(void *state, struct pr_look *l)
+{
+    struct job *s = state;
+
+    for (int i = 0; !s->named && i < COLUMNS; i++)
+        s->column[i] = pr_look_column(l, &columns[i]);
+    s->named = true;
+    s->hz = (double)sysconf(_SC_CLK_TCK);
+    if (l->dt <= 0 || l->pid != s->tree.first)
+        pr_jobtree_start(&s->tree, l->pid);
+    pr_jobtree_scan(&s->tree, l);
+    if (l->dt <= 0)
+        return;
+    pr_jobtree_read(&s->tree, l);
+    if (s->tree.n)
+        tell(s, l);
+}
+
+static void shut(void *state)
+{
+    pr_jobtree_done(&((struct job *)state)->tree);
+}
+
+const struct pr_source pr_source_job = {
+    .name = "job",
+    .desc = "the experiment's processes: processor time, memory, threads, "
+            "bytes to and from storage: /proc/PID",
+    .state_bytes = sizeof(struct job),
+    .look = look,
+    .close = shut,
+};
