@@ -10,6 +10,7 @@
 #include "conf/override.h"
 #include "plan/below.h"
 #include "plan/source.h"
+#include "plan/weak.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,8 +182,10 @@ static int lay_defaults(struct pr_plan *p, struct pr_params *params,
 /* Variables of ours that are no parameters. */
 static bool is_reserved(const char *env)
 {
-    static const char *const names[] = {"PRONY_DATA", "PRONY_SHARE",
-                                        "PRONY_EXPERIMENT"};
+    static const char *const names[] = {
+        "PRONY_DATA",    "PRONY_SHARE",      "PRONY_EXPERIMENT", "PRONY_FD",
+        "PRONY_CHANNEL", "PRONY_FRAMEWORKS", "PRONY_NVML",
+    };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(env, names[i]) == 0)
@@ -509,6 +512,8 @@ int pr_plan_build(struct pr_plan *p, struct pr_err *err)
         if (!rc && i == 0) /* -V is the same for all groups */
             rc = warn_beaten(p, &p->groups[i], err);
     }
+    if (!rc)
+        rc = pr_weak_load(p, err);
     if (!rc)
         rc = settle(p, err);
     if (!rc)

@@ -15,6 +15,8 @@ struct pr_group {
     size_t ext_count;
 };
 
+struct pr_weak;
+
 struct pr_plan {
     struct pr_plan_opts opts;
     struct pr_scope scope;
@@ -29,8 +31,12 @@ struct pr_plan {
     struct pr_fragment cli_vars; /* -V and -E */
     struct pr_group *groups;
     size_t group_count;
-    uint32_t id_name;   /* exp.id */
-    uint32_t name_name; /* exp.name */
+    uint32_t id_name;             /* exp.id */
+    uint32_t name_name;           /* exp.name */
+    uint32_t framework_name;      /* exp.framework */
+    const struct pr_weak **weaks; /* of frameworks it may be: plan/weak.h */
+    size_t weak_count, weak_cap;
+    bool all_weak; /* of all frameworks there are */
 };
 
 /* The first setting over a DLIO file, or in it, that has a name of DLIO's first

@@ -1,18 +1,13 @@
 /*
  * Walking a plan: the product of the variables as an odometer, the last wheel
- * fastest; each combination goes through the extensions, which may turn it
- * into several experiments.
+ * fastest; each combination gives experiments (combine.c).
  */
 #include "base/hash.h"
 #include "base/mem.h"
-#include "conf/alias.h"
-#include "plan/below.h"
-#include "plan/spec.h"
+#include "plan/combine.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define CAPTURE "${__condition."
 
 /* A year has 31 million seconds: more is a slip. */
 enum { MAX_EXPERIMENTS = 1000000000 };
@@ -25,8 +20,8 @@ struct pr_walk {
     size_t *wheel;          /* the value each variable of the group has */
     bool started;           /* the wheels stand on a combination */
     struct pr_arena *arena; /* of one combination */
-    struct pr_params **variants;
-    size_t variant_count, next_variant;
+    struct pr_variants variants;
+    size_t next_variant;
     uint64_t index;
     struct pr_expander *expander;
 };
@@ -65,265 +60,6 @@ void pr_walk_free(struct pr_walk *w)
     pr_free(w);
 }
 
-/* Sets over what is there, and remembers that for --explain. The copy lives as
- * long as the combination. */
-static bool set_over(struct pr_walk *w, struct pr_params *p,
-                     const struct pr_setting *set)
-{
-    struct pr_setting *copy;
-
-    if (set->below)
-        set = pr_below_lay(w->arena, w->plan->scope.names, p->slot[set->name],
-                           set, false);
-    if (!set)
-        return false;
-    if (p->slot[set->name]) {
-        copy = PR_ARENA_NEW(w->arena, struct pr_setting);
-        if (!copy)
-            return false;
-        *copy = *set;
-        copy->under = p->slot[set->name];
-        set = copy;
-    }
-    pr_params_set(p, set);
-    return true;
-}
-
-static struct pr_params *copy_params(struct pr_walk *w,
-                                     const struct pr_params *from)
-{
-    struct pr_params *p = PR_ARENA_NEW(w->arena, struct pr_params);
-
-    if (!p || !pr_params_reserve(p, w->arena, from->room))
-        return NULL;
-    pr_params_copy(p, from);
-    return p;
-}
-
-struct lookup {
-    const struct pr_names *names;
-    const struct pr_params *params;
-};
-
-static const struct pr_value *get(const void *ctx, const char *name, size_t len)
-{
-    const struct lookup *l = ctx;
-    uint32_t id = pr_alias_number(l->names, name, len);
-    const struct pr_setting *set =
-        id == PR_NO_NAME ? NULL : pr_params_get(l->params, id);
-
-    return set ? &set->value : NULL;
-}
-
-/* A condition is looked at before anything is computed, so what it speaks of
- * must not have to be computed. */
-static int check_constant(const struct pr_extension *e, const struct lookup *l,
-                          struct pr_err *err)
-{
-    for (size_t i = 0;; i++) {
-        const char *name = pr_query_name(e->when, i);
-        const struct pr_value *v = name ? get(l, name, strlen(name)) : NULL;
-        char where[256];
-
-        if (!name)
-            return PR_OK;
-        /* A list counts as plain, as in DLBS. */
-        if (!v || v->kind != PR_STR || !pr_is_dynamic(v))
-            continue;
-        pr_fail(err, PR_E_CONF, pr_origin_text(&e->origin, where),
-                "a condition must not use '%s', whose value is computed: %s",
-                name, v->s);
-        return pr_hint(err, "use a parameter that is set to a plain value");
-    }
-}
-
-/* Replaces ${__condition.NAME_N} in text by what the condition captured. */
-static int put_captures(const struct pr_extension *e, const struct lookup *l,
-                        const char *text, size_t len, struct pr_buf *out,
-                        struct pr_err *err)
-{
-    const char *p = text, *end = text + len;
-    const size_t prefix = strlen(CAPTURE);
-
-    while (p < end) {
-        const char *open = memmem(p, (size_t)(end - p), CAPTURE, prefix);
-        const char *close, *digits;
-        unsigned group = 0;
-        int rc;
-
-        if (!open || !(close = memchr(open, '}', (size_t)(end - open))))
-            break;
-        for (digits = close;
-             digits > open && digits[-1] >= '0' && digits[-1] <= '9';)
-            digits--;
-        for (const char *d = digits; d < close && group < 1000; d++)
-            group = group * 10 + (unsigned)(*d - '0');
-        pr_buf_add(out, p, (size_t)(open - p));
-        rc = 0;
-        if (digits < close && digits[-1] == '_')
-            rc = pr_query_capture(e->when, get, l, open + prefix,
-                                  (size_t)(digits - 1 - open) - prefix, group,
-                                  out, err);
-        if (rc < 0)
-            return rc;
-        /* What was not captured stays: a later extension may replace it, and
-         * expansion fails on it if none does. */
-        if (!rc)
-            pr_buf_add(out, open, (size_t)(close + 1 - open));
-        p = close + 1;
-    }
-    pr_buf_add(out, p, (size_t)(end - p));
-    return PR_OK;
-}
-
-static bool has_capture(const struct pr_value *v)
-{
-    if (v->kind == PR_STR)
-        return memmem(v->s, v->len, CAPTURE, strlen(CAPTURE)) != NULL;
-    for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++)
-        if (has_capture(&v->items[i]))
-            return true;
-    return false;
-}
-
-static int captured(struct pr_walk *w, const struct pr_extension *e,
-                    const struct lookup *l, const struct pr_value *v,
-                    struct pr_value *ret, struct pr_err *err)
-{
-    *ret = *v;
-    if (v->kind == PR_STR) {
-        PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
-        int rc = put_captures(e, l, v->s, v->len, &text, err);
-        if (rc)
-            return rc;
-        ret->s = pr_arena_copy(w->arena, text.data, text.len);
-        ret->len = (uint32_t)text.len;
-        return pr_buf_ok(&text) && ret->s ? PR_OK : pr_fail_nomem(err);
-    }
-    if (v->kind == PR_LIST) {
-        struct pr_value *items =
-            PR_ARENA_ARRAY(w->arena, struct pr_value, v->len);
-        if (!items)
-            return pr_fail_nomem(err);
-        ret->items = items;
-        for (uint32_t i = 0; i < v->len; i++) {
-            int rc = captured(w, e, l, &v->items[i], &items[i], err);
-            if (rc)
-                return rc;
-        }
-    }
-    return PR_OK;
-}
-
-/* Captures are taken from the experiment as it was when it matched. */
-static int set_list(struct pr_walk *w, const struct pr_extension *e,
-                    const struct lookup *matched,
-                    const struct pr_settings *list, struct pr_params *to,
-                    struct pr_err *err)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const struct pr_setting *set = list->items[i];
-        const char *name = pr_names_text(matched->names, set->name);
-
-        if (set->dynamic && has_capture(&set->value)) {
-            struct pr_setting *filled;
-            struct pr_value v;
-            int rc = captured(w, e, matched, &set->value, &v, err);
-            if (rc)
-                return rc;
-            filled = pr_setting_new(w->arena, w->plan->scope.names, name,
-                                    strlen(name), &v, &set->origin);
-            if (!filled)
-                return pr_fail_nomem(err);
-            filled->below = set->below;
-            set = filled;
-        }
-        if (!set_over(w, to, set))
-            return pr_fail_nomem(err);
-    }
-    return PR_OK;
-}
-
-struct variants {
-    struct pr_params **items;
-    size_t count, cap;
-};
-
-static int push(struct pr_walk *w, struct variants *v, struct pr_params *p,
-                struct pr_err *err)
-{
-    struct pr_params **items =
-        p ? pr_arena_grow(w->arena, v->items, v->count, &v->cap, sizeof *items)
-          : NULL;
-
-    if (!items)
-        return pr_fail_nomem(err);
-    v->items = items;
-    items[v->count++] = p;
-    return PR_OK;
-}
-
-/* One extension on one experiment; what becomes of it is pushed to out. */
-static int extend(struct pr_walk *w, const struct pr_extension *e,
-                  struct pr_params *p, struct variants *out, struct pr_err *err)
-{
-    struct lookup l = {w->plan->scope.names, p};
-    size_t cases = e->case_count ? e->case_count : 1;
-    int rc = check_constant(e, &l, err);
-
-    if (!rc)
-        rc = pr_query_match(e->when, get, &l, PR_QUERY_RELAXED, err);
-    if (rc < 0)
-        return rc;
-    if (!rc)
-        return push(w, out, p, err);
-    for (size_t c = 0; c < cases; c++) {
-        struct pr_params *new = copy_params(w, p);
-        if (!new)
-            return pr_fail_nomem(err);
-        rc = set_list(w, e, &l, &e->params, new, err);
-        if (!rc && e->case_count)
-            rc = set_list(w, e, &l, &e->cases[c], new, err);
-        if (!rc)
-            rc = push(w, out, new, err);
-        if (rc)
-            return rc;
-    }
-    return PR_OK;
-}
-
-/* The experiments that the present combination gives. */
-static int combination(struct pr_walk *w, const struct pr_group *g,
-                       struct pr_err *err)
-{
-    struct variants now = {0};
-    struct pr_params *base;
-    int rc;
-
-    pr_arena_reset(w->arena);
-    base = copy_params(w, &g->params);
-    if (!base)
-        return pr_fail_nomem(err);
-    for (size_t i = 0; i < g->var_count; i++)
-        if (!set_over(w, base, g->vars[i].values.items[w->wheel[i]]))
-            return pr_fail_nomem(err);
-    rc = push(w, &now, base, err);
-    for (size_t i = 0; i < g->ext_count && !rc; i++) {
-        struct variants next = {0};
-        for (size_t v = 0; v < now.count && !rc; v++)
-            rc = extend(w, &g->exts[i], now.items[v], &next, err);
-        now = next;
-    }
-    if (rc)
-        return rc;
-    w->variants = now.items;
-    w->variant_count = w->next_variant = 0;
-    for (size_t v = 0; v < now.count; v++)
-        if (now.items[v]->count) /* nothing set, nothing to run */
-            w->variants[w->variant_count++] = now.items[v];
-    return PR_OK;
-}
-
 static bool any_empty(const struct pr_group *g)
 {
     for (size_t i = 0; i < g->var_count; i++)
@@ -358,7 +94,11 @@ static int advance(struct pr_walk *w, struct pr_err *err)
     while (w->repeat <= p->opts.repeat) {
         const struct pr_group *g = &p->groups[w->group];
         if (turn(w, g)) {
-            int rc = combination(w, g, err);
+            int rc;
+
+            pr_arena_reset(w->arena);
+            w->variants.count = w->next_variant = 0;
+            rc = pr_combine(p, g, w->wheel, w->arena, &w->variants, err);
             return rc ? rc : 1;
         }
         w->started = false;
@@ -371,7 +111,7 @@ static int advance(struct pr_walk *w, struct pr_err *err)
 }
 
 /* A short hash of everything that was set, whatever the order; not of
- * defaults, so that a new version gives the same id. */
+ * defaults, ours or a framework's, so that a new version gives the same id. */
 static void make_id(const struct pr_walk *w, const struct pr_params *p,
                     char out[static 40])
 {
@@ -379,8 +119,7 @@ static void make_id(const struct pr_walk *w, const struct pr_params *p,
 
     for (uint32_t i = 0; i < p->count; i++) {
         const struct pr_setting *set = p->slot[p->order[i]];
-        if (set->origin.kind != PR_FROM_DEFAULT &&
-            set->name != w->plan->id_name)
+        if (pr_is_given(set) && set->name != w->plan->id_name)
             sum += set->hash;
     }
     snprintf(out, 40, "%04llu-%08x", (unsigned long long)w->index,
@@ -443,12 +182,12 @@ int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,
         struct pr_experiment e;
         int rc;
 
-        while (w->next_variant == w->variant_count) {
+        while (w->next_variant == w->variants.count) {
             rc = advance(w, err);
             if (rc != 1)
                 return rc;
         }
-        p = w->variants[w->next_variant++];
+        p = w->variants.items[w->next_variant++];
         e = (struct pr_experiment){++w->index, "", w->repeat, p, w->expander};
         if (w->expand) {
             make_id(w, p, e.id);
