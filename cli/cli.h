@@ -24,6 +24,7 @@ enum verb_bit {
     ON_GENERATE = 1 << 6,
     ON_CAPACITY = 1 << 7,
     ON_MODEL = 1 << 8,
+    ON_PLANS = ON_PLAN | ON_RUN,
     ON_TARGETS = ON_PLAN | ON_RUN | ON_GENERATE | ON_CAPACITY,
     ON_EVERY = 0x1ff,
 };
@@ -102,6 +103,7 @@ void say_level_set(enum level l);
 enum level say_level(void);
 void say(enum level l, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+void say_text(enum level l, const char *text); /* of any length */
 void say_error(const struct pr_err *err);
 void say_warning(const char *where, const char *text, const char *remedy);
 

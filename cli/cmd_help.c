@@ -1,6 +1,7 @@
 /* `prony help`: the overview, pages, and searching among the parameters. */
 #include "base/nearest.h"
 #include "cli/docs.h"
+#include "cli/help_frameworks.h"
 #include "conf/alias.h"
 #include "conf/regex.h"
 
@@ -257,6 +258,8 @@ int cmd_help(struct cli *c, struct pr_err *err)
 {
     bool searching = arg_get(c, A_PARAMS) || arg_get(c, A_TEXT);
 
+    if (arg_get(c, A_FRAMEWORKS))
+        return help_frameworks(c, json_wanted(c), err);
     if (searching && c->rest_count) {
         pr_fail(err, PR_E_USAGE, "", "'%s' stands beside --params or --text",
                 c->rest[0]);

@@ -1,6 +1,7 @@
 /* `prony plan`: show what would be run, without running it. */
 #include "base/file.h"
 #include "cli/targets.h"
+#include "cli/validation.h"
 #include "conf/share.h"
 #include "plan/explain.h"
 #include "plan/plan_json.h"
@@ -70,20 +71,41 @@ static int list_bundled(struct pr_err *err)
     return rc ? rc : answer_buf(&text, err);
 }
 
-static int show(struct cli *c, struct pr_plan *p, struct pr_err *err)
+static bool wants_json(const struct cli *c)
 {
     const char *format = arg_get(c, A_PLAN_FORMAT);
+
+    return format && strcmp(format, "json") == 0;
+}
+
+static int validate(struct cli *c, struct pr_plan *p, const char *plan_file,
+                    struct pr_err *err)
+{
+    struct pr_validation v;
+    int rc = p ? pr_plan_validate(p, &v, err)
+               : pr_plan_file_validate(plan_file, &v, err);
+
+    if (rc)
+        return rc;
+    rc = validation_show(&v, wants_json(c), err);
+    pr_validation_done(&v);
+    return rc;
+}
+
+static int show(struct cli *c, struct pr_plan *p, struct pr_err *err)
+{
     const char *file = arg_get(c, A_PLAN_FILE);
     bool full = arg_on(c, A_FULL);
 
+    if (arg_on(c, A_VALIDATE))
+        return validate(c, p, NULL, err);
     if (arg_get(c, A_EXPLAIN))
         return explain(p, arg_get(c, A_EXPLAIN), err);
     if (arg_on(c, A_PRINT_CONFIG))
         return print_config(p, err);
     if (file)
         return write_file(p, file, full, err);
-    return plan_show(c, p, format && strcmp(format, "json") == 0, MAX_ROWS,
-                     err);
+    return plan_show(c, p, wants_json(c), MAX_ROWS, err);
 }
 
 int cmd_plan(struct cli *c, struct pr_err *err)
@@ -96,6 +118,8 @@ int cmd_plan(struct cli *c, struct pr_err *err)
                    ? pr_fail(err, PR_E_USAGE, "", "--list takes no target")
                    : list_bundled(err);
     set_data_root(arg_get(c, A_PLAN_DATA));
+    if (arg_on(c, A_VALIDATE) && finished_plan(c))
+        return validate(c, NULL, finished_plan(c), err);
     rc = plan_from_args(c, &p, err);
     if (rc)
         return rc;

@@ -1,11 +1,11 @@
 /* `prony run`: plan, run, record, show. */
 #include "cli/report.h"
 #include "cli/targets.h"
+#include "cli/validation.h"
 #include "present/screen.h"
-#include "record/plan_file.h"
+#include "run/progress.h"
 #include "run/run.h"
 #include "run/session.h"
-#include "workload/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,28 +21,14 @@ static bool wants_json(const struct cli *c)
     return format && strcmp(format, "json") == 0;
 }
 
-/* A finished plan, by --plan or as the only target, is run as it stands. */
-static const char *finished_plan(struct cli *c)
-{
-    const char *file = arg_get(c, A_PLAN_IN);
-    struct pr_plan_file plan;
-
-    if (file)
-        return file;
-    if (c->rest_count != 1 || strchr(c->rest[0], '=') ||
-        pr_plan_file_open(c->rest[0], &plan, NULL))
-        return NULL;
-    pr_plan_file_close(&plan);
-    return c->rest[0];
-}
-
 /* What is in a plan already cannot be changed any more. */
 static int refuse_changes(const struct cli *c, const char *what,
                           struct pr_err *err)
 {
-    static const enum arg_id ids[] = {
-        A_PARAM,       A_VARIABLE, A_EXTENSION, A_CONFIG,  A_SET_FILE,
-        A_NO_DEFAULTS, A_NAME,     A_REPEAT,    A_TIMEOUT, A_MAX_COUNT};
+    static const enum arg_id ids[] = {A_PARAM,     A_VARIABLE, A_EXTENSION,
+                                      A_CONFIG,    A_SET_FILE, A_NO_DEFAULTS,
+                                      A_NAME,      A_REPEAT,   A_TIMEOUT,
+                                      A_MAX_COUNT, A_IMAGE};
 
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (arg_get(c, ids[i]))
@@ -73,6 +59,24 @@ static int create(struct cli *c, struct pr_plan *p, const char *plan_file,
     return rc;
 }
 
+/* What is missing is said before anything is made. */
+static int validate(struct cli *c, struct pr_plan *p, const char *plan_file,
+                    struct pr_err *err)
+{
+    struct pr_validation v;
+    int rc;
+
+    if (arg_on(c, A_NO_VALIDATION))
+        return PR_OK;
+    rc = p ? pr_plan_validate(p, &v, err)
+           : pr_plan_file_validate(plan_file, &v, err);
+    if (rc)
+        return rc;
+    rc = validation_refuse(&v, wants_json(c), err);
+    pr_validation_done(&v);
+    return rc;
+}
+
 static int new_dir(struct cli *c, struct pr_rundir *d, struct pr_err *err)
 {
     const char *plan_file = finished_plan(c);
@@ -81,12 +85,14 @@ static int new_dir(struct cli *c, struct pr_rundir *d, struct pr_err *err)
 
     if (plan_file) {
         rc = refuse_changes(c, "a finished plan is run as it stands", err);
+        if (!rc)
+            rc = validate(c, NULL, plan_file, err);
         return rc ? rc : create(c, NULL, plan_file, d, err);
     }
     rc = plan_from_args(c, &p, err);
     if (rc)
         return rc;
-    rc = pr_plan_check(p, err);
+    rc = validate(c, p, NULL, err);
     if (!rc)
         rc = create(c, p, NULL, d, err);
     pr_plan_free(p);
@@ -123,7 +129,7 @@ static void show_progress(struct watcher *w)
     char folder[4096], text[320];
 
     if (*w->id && !pr_rundir_file(w->dir, w->id, ".", folder, NULL) &&
-        pr_progress_read(folder, text))
+        pr_run_progress(folder, text))
         pr_live_update(w->live, w->done, w->total, w->failed, w->id, text);
     pr_live_tick(w->live);
 }

@@ -24,15 +24,20 @@ static const struct verb verbs[] = {
      "A TARGET is a config file or the name of something bundled. Parameters "
      "are set, weakest first, by built-in defaults, targets, --config, the "
      "environment (PRONY_SECTION_NAME), overrides and -P in the order given, "
-     "-V, and extensions.",
+     "-V, and extensions. --validate tells what the experiments need and this "
+     "machine lacks: images, container programs, GPUs, frameworks, models, "
+     "launchers, data, room; its status is 0 when nothing is missing.",
      "  prony plan sweep.yaml\n"
      "  prony plan -P exp.command='\"sleep ${t}\"' -V t='[1, 2, 4]'\n"
      "  prony plan sweep.yaml --explain exp.model\n"
+     "  prony plan sweep.yaml --validate\n"
      "  prony plan --list\n",
      cmd_plan},
     {"run", ON_RUN, "[TARGET…] [NAME=VALUE…] [-- ARGS…]",
      "run a plan and record every result",
-     "Runs the experiments one after another. Each ends with exactly one "
+     "Runs the experiments one after another. Where something is missing that "
+     "they need, all of that is listed and nothing is started "
+     "(--no-validation starts it). Each ends with exactly one "
      "result in the run directory: ok, failed, timeout, oom, interrupted or "
      "skipped. Ctrl-C stops cleanly and says how to go on; twice stops at "
      "once. What stands after -- is appended to each command. A workload of "
@@ -43,7 +48,8 @@ static const struct verb verbs[] = {
      "  prony run workload.yaml ++workload.dataset.num_files_train=16\n"
      "  prony run -P exp.command='\"sleep ${t}\"' -V t='[0.1, 0.2]' -o out\n"
      "  prony run --resume out\n"
-     "  prony run sweep.yaml --repeat 3 --timeout 10m --retry 1\n",
+     "  prony run sweep.yaml --repeat 3 --timeout 10m --retry 1\n"
+     "  prony run sweep.yaml --image localhost/prony\n",
      cmd_run},
     {"generate", ON_GENERATE, "[TARGET…] [NAME=VALUE…]",
      "make the data set of an experiment, and nothing else",
@@ -174,10 +180,14 @@ static int print_help(const struct verb *v, struct pr_err *err)
 /* DLBS's words for forms of `plan` become its options. */
 static int add_old_name(struct cli *c, const char *name, struct pr_err *err)
 {
-    static char json[] = "--format=json", config[] = "--print-config";
-    char *extra = strcmp(name, "build") == 0          ? json
-                  : strcmp(name, "print-config") == 0 ? config
-                                                      : NULL;
+    static char json[] = "--format=json", config[] = "--print-config",
+                validate[] = "--validate";
+    char *extra =
+        strcmp(name, "build") == 0          ? json
+        : strcmp(name, "print-config") == 0 ? config
+        : strcmp(name, "validate") == 0 || strcmp(name, "analyze-plan") == 0
+            ? validate
+            : NULL;
 
     return extra ? args_read(c, 1, &extra, err) : PR_OK;
 }

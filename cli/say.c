@@ -51,6 +51,12 @@ void say(enum level l, const char *fmt, ...)
     put_safe(text);
 }
 
+void say_text(enum level l, const char *text)
+{
+    if (l <= level)
+        put_safe(text);
+}
+
 void say_error(const struct pr_err *err)
 {
     say(SAY_CRITICAL, "prony: %s%s%s\n", err->where, *err->where ? ": " : "",

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "conf/override.h"
 #include "conf/share.h"
+#include "record/plan_file.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -125,6 +126,22 @@ static int add_tiny(struct cli *c, struct pr_plan *p, struct pr_err *err)
                  : PR_OK;
 }
 
+/* --image is stronger than what targets and -P say. */
+static int add_image(struct cli *c, struct pr_plan *p, struct pr_err *err)
+{
+    const char *image = c->verb->bit & ON_PLANS ? arg_get(c, A_IMAGE) : NULL;
+    int rc;
+
+    if (!image)
+        return PR_OK;
+    if (!*image)
+        return pr_fail(err, PR_E_USAGE, "", "--image wants the name of one");
+    rc = pr_plan_param_text(p, "exp.docker", "true", "--image", err);
+    return rc ? rc
+              : pr_plan_param_text(p, "exp.docker_image", image, "--image",
+                                   err);
+}
+
 /* What stands after -- becomes exp.args. */
 static int add_tail(struct cli *c, struct pr_plan *p, struct pr_err *err)
 {
@@ -207,6 +224,8 @@ static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
     if (!rc)
         rc = add_tiny(c, p, err);
     if (!rc)
+        rc = add_image(c, p, err);
+    if (!rc)
         rc = add_tail(c, p, err);
     return rc ? rc : pr_plan_build(p, err);
 }
@@ -234,6 +253,20 @@ int plan_from_args(struct cli *c, struct pr_plan **ret, struct pr_err *err)
     else
         *ret = p;
     return rc;
+}
+
+const char *finished_plan(struct cli *c)
+{
+    const char *file = arg_get(c, A_PLAN_IN);
+    struct pr_plan_file plan;
+
+    if (file)
+        return file;
+    if (c->rest_count != 1 || strchr(c->rest[0], '=') ||
+        pr_plan_file_open(c->rest[0], &plan, NULL))
+        return NULL;
+    pr_plan_file_close(&plan);
+    return c->rest[0];
 }
 
 void plan_cost_text(const struct pr_plan_cost *cost, struct pr_buf *out)

@@ -11,6 +11,10 @@
 int plan_from_args(struct cli *c, struct pr_plan **ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
+/* The file of a finished plan, by --plan or as the only target, which is taken
+ * as it stands; NULL: none is named. */
+const char *finished_plan(struct cli *c);
+
 /* Makes "runs/NAME.TIME", NAME being the first target's and suffix, with a
  * number when there is one of this second. NULL: err. */
 const char *runs_dir(struct cli *c, const char *suffix, struct pr_err *err);

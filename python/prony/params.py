@@ -18,6 +18,7 @@ DEFAULTS = {
     "nn.compile": False, "nn.amp": False,
     "dataset.data_folder": "./data/", "dataset.format": "jpeg",
     "storage.storage_root": "./", "workflow.generate_data": False,
+    "pytorch.cudnn_benchmark": True,
 }
 
 

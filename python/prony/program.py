@@ -43,7 +43,7 @@ def check(params, title, dtypes):
     if int(params["exp.replica_batch"]) < 1:
         raise Refusal(BAD_PARAMS, "exp.replica_batch must be at least 1")
     if params["exp.dtype"] not in dtypes:
-        *most, last = sorted(set(dtypes.values()))
+        *most, last = dict.fromkeys(dtypes.values())
         raise Refusal(UNAVAILABLE, "exp.dtype=%s: the %s back-end has %s%s" % (
             params["exp.dtype"], title,
             ", ".join(most) + " and " if most else "", last))
@@ -51,6 +51,10 @@ def check(params, title, dtypes):
         if params[name] < 0 and params[name] != -1:
             raise Refusal(BAD_PARAMS, "%s=%g: it must not be below 0; -1 "
                           "means what the model says" % (name, params[name]))
+
+
+def check_noise(params, title):
+    """That no data is wanted."""
     if is_real(params):
         raise Refusal(UNAVAILABLE, "the %s back-end reads no data set, native "
                       "and PyTorch do; leave dataset.* and exp.data_dir out"
@@ -86,21 +90,23 @@ class Run:
     title = ""
     dtypes = {"float": "float32", "float32": "float32"}
     lacks = {"nn.profile": "no times of layers"}
+    reads_data = False
 
     def __init__(self, params, spec):
         check(params, self.title, self.dtypes)
+        if not self.reads_data:
+            check_noise(params, self.title)
         for name, what in self.lacks.items():
             if params[name]:
                 warn("%s: the %s back-end has %s" % (name, self.title, what))
-        if params["nn.evaluate"]:
-            warn("nn.evaluate: nothing is evaluated, noise cannot be learned")
         self.params, self.spec = params, spec
         self.batch = int(params["exp.replica_batch"])
-        self.items = self.batch * spec.get("items", 1)  # of a batch
+        self.items = spec.get("items", 1)  # of a sample
         self.training = params["exp.phase"] == "training"
         self.threads = (int(params["nn.threads"])
                         or len(os.sched_getaffinity(0)))
-        self.losses, self.times, self.steps = [], [], 0
+        self.losses, self.times = [], []
+        self.steps = self.samples = 0
         self.start_s = None
         self.prepare()
 
@@ -114,12 +120,25 @@ class Run:
     def version(self):
         raise NotImplementedError
 
+    def next_batch(self):
+        self.steps += 1
+        return self.data[(self.steps - 1) % len(self.data)]
+
     def compute(self, batch):
-        """Of self.data, as it was made; the loss, or None."""
+        """The loss, or None."""
         raise NotImplementedError
 
+    def warmed_up(self):
+        """What was measured until now does not count."""
+        self.samples = 0
+
+    def flops(self):
+        """Of a sample."""
+        return self.model.flops()
+
     def product(self, side):
-        """A function that multiplies two square matrices."""
+        """A function that multiplies two square matrices. What its first call
+        prepares is done."""
         raise NotImplementedError
 
     def tensors(self):
@@ -132,49 +151,55 @@ class Run:
 
     # --------------------------------------------------------------- steps
 
-    def step(self):
-        """One batch; its milliseconds."""
-        start = time.perf_counter()
-        loss = self.compute(self.data[self.steps % len(self.data)])
-        self.steps += 1
-        took = (time.perf_counter() - start) * 1e3
-        if loss is None:
-            return took
+    def scored(self, loss):
+        """One more loss of a step."""
         if not math.isfinite(loss):
             raise Refusal(FAILED, "the loss is no number (%s) in step %d; "
                           "try a smaller nn.learning_rate"
                           % (loss, len(self.losses) + 1))
         self.losses.append(loss)
+
+    def step(self):
+        """One batch; its milliseconds."""
+        start = time.perf_counter()
+        loss = self.compute(self.next_batch())
+        took = (time.perf_counter() - start) * 1e3
+        if loss is not None:
+            self.scored(loss)
+        self.samples += self.batch
         return took
 
     def measure(self, progress):
         """Batches to warm up, then those that count."""
         p = self.params
-        count = int(p["exp.num_batches"])
-        if p["nn.max_count"]:
-            count = -(-int(p["nn.max_count"]) // self.items)
-        if count < 1:
+        count, most = int(p["exp.num_batches"]), int(p["nn.max_count"])
+        if not most and count < 1:
             raise Refusal(BAD_PARAMS, "no batch is measured; exp.num_batches "
                           "must be at least 1")
         self.start_s = seconds_since_start()
         for _ in range(int(p["exp.num_warmup_batches"])):
             progress.say("warming up", 0)
             self.step()
+        self.warmed_up()
         progress.since = time.monotonic()
-        for i in range(count):
-            progress.say("batch %d of %d" % (i + 1, count), i / count)
+        while True:
+            done = (self.samples * self.items / most if most
+                    else len(self.times) / count)
+            if done >= 1:
+                break
+            progress.say("batch %d%s" % (
+                len(self.times) + 1, "" if most else " of %d" % count), done)
             self.times.append(self.step())
 
     # -------------------------------------------------------------- results
 
     def peak(self):
-        """FLOP/s of a large product of matrices of this type, at best.
-        Products grow while there is time."""
+        """FLOP/s of a large product of matrices of this type, at best. Some
+        processors have no float16: products grow while there is time."""
         self.product(PEAK_SIDES[0])()  # the first call prepares much
         best, until = 0.0, time.perf_counter() + PEAK_SECONDS
         for side in PEAK_SIDES:
             product = self.product(side)
-            product()
             for _ in range(PEAK_CALLS):
                 start = time.perf_counter()
                 if best and start + 2 * side ** 3 / best > until:
@@ -183,6 +208,9 @@ class Run:
                 best = max(best, 2 * side ** 3
                            / (time.perf_counter() - start))
         return best
+
+    def report_losses(self):
+        put_losses(self.losses)
 
     def report_times(self):
         """Returns the mean time of a batch and its FLOP/s."""
@@ -193,10 +221,11 @@ class Run:
         put("threads", self.threads)
         put("params", self.spec["params"])
         put("item", self.spec["item"])
-        put("items", self.items * len(self.times))
-        mean_ms = put_times(self.times, self.items)
-        put_losses(self.losses)
-        flops = self.model.flops() * self.batch
+        put("items", self.samples * self.items)
+        samples = self.samples / len(self.times)
+        mean_ms = put_times(self.times, samples * self.items)
+        self.report_losses()
+        flops = self.flops() * samples
         rate = flops / mean_ms * 1e3
         put("flops", float(flops))
         put("flops_rate", rate)
@@ -217,11 +246,12 @@ class Run:
         put("verdict", self.verdict(mean_ms, rate, peak))
 
     def verdict(self, mean_ms, rate, peak):
-        text = "%s %s %.3g %ss/s in %s (batch %d in %.3g ms): " \
+        text = "%s %s %.3g %ss/s in %s (batch %.0f in %.3g ms): " \
             "%.3g GFLOP/s" % (
                 self.spec["name"], "trains" if self.training else "infers",
-                self.items / mean_ms * 1e3, self.spec["item"], self.title,
-                self.batch, mean_ms, rate / 1e9)
+                self.samples * self.items / sum(self.times) * 1e3,
+                self.spec["item"], self.title,
+                self.samples / len(self.times), mean_ms, rate / 1e9)
         if peak:
             text += ", %.0f %% of its product of matrices" % (
                 100 * rate / peak)
@@ -231,10 +261,13 @@ class Run:
         """Of one that ended early."""
         put("steps", len(self.losses))
         if not self.times:
-            put_losses(self.losses)
+            self.report_losses()
             return
         self.report_times()
         put("prony.main", ["throughput", "time"] + ["loss"] * self.training)
+
+    def evaluate(self):
+        warn("nn.evaluate: nothing is evaluated, noise cannot be learned")
 
     def save(self):
         from .tensors import save
@@ -254,9 +287,10 @@ def arguments(description):
     return parser.parse_args()
 
 
-def main(kind, description):
+def main(make, description):
+    """make: of parameters and the model, a Run."""
     args = arguments(description)
-    run = kind(read(args.params, args.words), read_json(args.model))
+    run = make(read(args.params, args.words), read_json(args.model))
     put_exp("framework_title", run.title)
     put_exp("framework_ver", run.version())
     put_exp("model_title", run.spec["title"])
@@ -271,6 +305,8 @@ def main(kind, description):
             run.report_part()
             raise
         run.report()
+        if run.params["nn.evaluate"]:
+            run.evaluate()
         if run.params["nn.save"]:
             run.save()
     except Stop as e:

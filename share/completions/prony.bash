@@ -2,7 +2,7 @@
 # edit.
 
 _prony_verbs='demo plan run generate capacity report model help doctor'
-_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf sys.plan_builder'
+_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container sys.plan_builder'
 _prony_names='exp.workload
 exp.command
 exp.args
@@ -229,6 +229,18 @@ nn.amp
 mlperf.division
 mlperf.hosts
 mlperf.host_memory
+monitor.frequency
+monitor.timeseries
+monitor.pid_folder
+monitor.backend_pid_folder
+monitor.launcher
+container.mounts
+container.network
+container.user
+container.workdir
+container.shm_size
+container.memory
+container.cpus
 sys.plan_builder.var_order'
 
 # Values of a parameter.
@@ -343,7 +355,9 @@ _prony_options()
         --list \
         --explain \
         --output \
-        --data ;;
+        --validate \
+        --data \
+        --image ;;
     run) echo \
         --help \
         --log-level \
@@ -361,6 +375,8 @@ _prony_options()
         --repeat \
         --output \
         --plan \
+        --no-validation \
+        --image \
         --data \
         --timeout \
         --max-count \
@@ -446,6 +462,7 @@ _prony_options()
         --progress \
         --params \
         --text \
+        --frameworks \
         --format ;;
     doctor) echo \
         --help \
@@ -480,6 +497,7 @@ _prony_option()
     'plan --explain') echo 'name' ;;
     'plan --output' | 'plan -o') echo 'file' ;;
     'plan --data' | 'plan -d') echo 'dir' ;;
+    'plan --image') echo 'name' ;;
     'run --log-level') echo 'choice critical error warning info debug' ;;
     'run --color') echo 'choice auto always never' ;;
     'run --progress') echo 'choice auto always never plain json' ;;
@@ -492,6 +510,7 @@ _prony_option()
     'run --repeat') echo 'any' ;;
     'run --output' | 'run -o') echo 'dir' ;;
     'run --plan') echo 'file' ;;
+    'run --image') echo 'name' ;;
     'run --data' | 'run -d') echo 'dir' ;;
     'run --timeout') echo 'any' ;;
     'run --max-count') echo 'any' ;;
@@ -547,6 +566,7 @@ _prony_option()
     'help --progress') echo 'choice auto always never plain json' ;;
     'help --params') echo 'any' ;;
     'help --text') echo 'any' ;;
+    'help --frameworks') echo 'name' ;;
     'help --format') echo 'choice text json' ;;
     'doctor --log-level') echo 'choice critical error warning info debug' ;;
     'doctor --color') echo 'choice auto always never' ;;

@@ -29,7 +29,7 @@ function __prony_names
         exp.status_msg 'Why the experiment has its status.' \
         exp.id 'Identifier of the experiment.' \
         exp.proj 'Project the experiment belongs to; a free tag.' \
-        exp.framework 'Framework under test: native for the engine that is built in, pytorch, tensorflow, onnxruntime, or another name for exp.command.' \
+        exp.framework 'Framework under test: native for the engine that is built in, pytorch, tensorflow, onnxruntime, or one that a launcher of yours runs; \'prony help --frameworks\' lists them.' \
         exp.framework_title 'Name of the framework as reports show it.' \
         exp.framework_family 'Framework whose parameters and launcher are used; caffe for all forks of Caffe.' \
         exp.framework_ver 'Version of the framework.' \
@@ -64,10 +64,10 @@ function __prony_names
         exp.docker_image 'Container image.' \
         exp.docker_launcher 'Program that starts containers.' \
         exp.docker_args 'Arguments for the container program.' \
-        exp.log_file 'A second place for the experiment\'s log: log.txt is copied there when the experiment has ended.' \
+        exp.log_file 'A second place for the experiment\'s log: log.txt is copied there when the experiment has ended, launchers append to it themselves.' \
         exp.rerun 'Whether an experiment whose exp.log_file exists is run again.' \
         exp.ignore_past_errors 'Run even when a smaller batch failed before.' \
-        exp.sys_info 'Modules of system information to add to the log.' \
+        exp.sys_info 'What to add to the log about the machine, separated by commas: cpuinfo, meminfo, lscpu, dmi, nvidiasmi.' \
         runtime.launcher 'Words put before the command, for example \'OMP_NUM_THREADS=4 numactl --physcpubind=0-3\'.' \
         runtime.cuda_cache 'Folder of CUDA\'s compile cache.' \
         runtime.visible_gpus 'GPUs the experiment may see, separated by \',\'.' \
@@ -243,6 +243,18 @@ function __prony_names
         mlperf.division 'Check the experiment against the rules of MLPerf Storage for this division, and report it.' \
         mlperf.hosts 'Client machines that would take part, for the size of the data set.' \
         mlperf.host_memory 'Memory of each client machine.' \
+        monitor.frequency 'Time between two looks at the machine, for example 0.1 or 2.' \
+        monitor.timeseries 'Series to write to the experiment\'s log as results.use.NAME, as DLBS has them: NAME:TYPE:INDEX[:[COUNT]], separated by commas, by place in \'pid time virt res shrd cpu mem power gpu0 gpu1 ...\'.' \
+        monitor.pid_folder 'Accepted for DLBS\'s sake: processes are found without a file.' \
+        monitor.backend_pid_folder 'Accepted for DLBS\'s sake: processes are found without a file.' \
+        monitor.launcher 'Accepted for DLBS\'s sake: the monitor is built in.' \
+        container.mounts 'More folders to see inside: a list of \'HOST:INSIDE\' or \'HOST:INSIDE:ro\'.' \
+        container.network 'Network of the container: none, host, or what the container program knows.' \
+        container.user 'User inside: a name, or UID:GID.' \
+        container.workdir 'Folder the program starts in, inside.' \
+        container.shm_size 'Size of /dev/shm inside.' \
+        container.memory 'Most memory the container may take.' \
+        container.cpus 'Most processors the container may keep busy.' \
         sys.plan_builder.var_order 'Names of variables, the slowest first.'
 end
 
@@ -502,6 +514,8 @@ function __prony_topics
         checkpoint 'when checkpoints are written and read, where and how' \
         nn 'training and inference of a network' \
         mlperf 'the rules of MLPerf Storage' \
+        monitor 'watching the machine' \
+        container 'containers of experiments' \
         sys.plan_builder 'how the plan is built'
     __prony_names
 end
@@ -538,9 +552,12 @@ complete -c prony -n '__prony_verb plan' -l full -d 'with --format json: merge t
 complete -c prony -n '__prony_verb plan' -l list -d 'list what is bundled and can be named as a target'
 complete -c prony -n '__prony_verb plan' -l explain -x -a '(__prony_names)' -d 'say who set a parameter, and over what'
 complete -c prony -n '__prony_verb plan' -l output -s o -r -F -d 'write the plan as JSON to a file, to be run later (also --plan)'
+complete -c prony -n '__prony_verb plan' -l validate -d 'print what the plan needs and this machine lacks instead, with remedies; so does the verb \'validate\''
 complete -c prony -n '__prony_verb plan' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets, where room is looked for (also PRONY_DATA)'
 complete -c prony -n '__prony_verb run' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/NAME.TIME)'
 complete -c prony -n '__prony_verb run' -l plan -r -F -d 'run a finished plan as it stands; the same as naming it as the target'
+complete -c prony -n '__prony_verb run' -l no-validation -d 'run also what this machine lacks something for'
+complete -c prony -n '__prony_verb plan run' -l image -x -a '(__prony_names)' -d 'run in a container of this image: exp.docker=true, exp.docker_image=NAME'
 complete -c prony -n '__prony_verb generate' -l threads -x -d 'threads that make files (default: one for each processor)'
 complete -c prony -n '__prony_verb generate' -l verify -d 'read everything back and compare it with what the seed gives'
 complete -c prony -n '__prony_verb generate' -l force -d 'replace what is there'
@@ -576,7 +593,8 @@ complete -c prony -n '__prony_verb model' -l format -x -a 'text json' -d 'how mo
 complete -c prony -n '__prony_verb demo' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/demo.TIME)'
 complete -c prony -n '__prony_verb help' -l params -x -d 'parameters whose name matches one of the patterns; none: all'
 complete -c prony -n '__prony_verb help' -l text -x -d 'of these, those whose description matches'
-complete -c prony -n '__prony_verb help' -l format -x -a 'text json' -d 'how parameters are printed (default: text)'
+complete -c prony -n '__prony_verb help' -l frameworks -x -a '(__prony_names)' -d 'the frameworks there are; with a name, its page'
+complete -c prony -n '__prony_verb help' -l format -x -a 'text json' -d 'how parameters and frameworks are printed (default: text)'
 complete -c prony -n '__prony_verb doctor' -l format -x -a 'text json' -d 'how findings are printed (default: text)'
 complete -c prony -n '__prony_verb plan' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb run' -F -a '(__prony_bundled; __prony_settings)'

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* What of a result goes into the document, in this order. */
-static const char *const keys[] = {"status",   "reason",   "started",
-                                   "ended",    "attempts", "warnings",
-                                   "log_tail", "results"};
+static const char *const keys[] = {
+    "status",   "reason",   "started", "ended", "attempts",
+    "warnings", "log_tail", "results", "rates", "monitor"};
 
 static void put_row(struct pr_buf *b, const struct pr_rundata_row *row,
                     bool first)

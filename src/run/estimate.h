@@ -8,7 +8,8 @@
 #include "plan/plan.h"
 
 /* Whether every experiment can be run at all: refused before anything starts
- * rather than failed one by one. */
+ * rather than failed one by one. Data that are missing are left to the run, as
+ * DLIO does it. validate.h has all that is missing. */
 int pr_plan_check(struct pr_plan *p, struct pr_err *err) PR_MUST_CHECK;
 
 /* What a plan will cost, added up over its experiments. */

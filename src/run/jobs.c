@@ -28,13 +28,12 @@ int pr_plan_each_job(struct pr_plan *p, pr_each_job *each, void *ctx,
                      struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_walk *w = a ? pr_walk_new(p) : NULL;
+    struct pr_frameworks *frameworks = pr_frameworks_new();
+    struct pr_walk *w = a && frameworks ? pr_walk_new(p) : NULL;
     struct pr_experiment e;
-    int rc;
+    int rc = w ? PR_OK : pr_fail_nomem(err);
 
-    if (!w)
-        return pr_fail_nomem(err);
-    while ((rc = pr_walk_next(w, &e, err)) == 1) {
+    while (!rc && (rc = pr_walk_next(w, &e, err)) == 1) {
         struct pr_value params;
         struct pr_job job;
 
@@ -42,11 +41,11 @@ int pr_plan_each_job(struct pr_plan *p, pr_each_job *each, void *ctx,
         rc = params_map(p, &e, a, &params, err);
         if (!rc)
             rc = pr_job_init(&job, e.id, "", &params, a, err);
+        job.frameworks = frameworks;
         if (!rc)
             rc = each(ctx, &job, err);
-        if (rc)
-            break;
     }
     pr_walk_free(w);
+    pr_frameworks_free(frameworks);
     return rc;
 }

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
+#include "record/channel.h"
 #include "record/logline.h"
 
 #include <limits.h>
@@ -52,10 +53,12 @@ static void put_figures(const struct pr_attempt *a, struct pr_buf *out)
     if (!e->ended_ns)
         return;
     put_seconds(out, "elapsed_s", e->elapsed_ns);
-    put_seconds(out, "cpu_user_s", e->cpu_user_ns);
-    put_seconds(out, "cpu_system_s", e->cpu_system_ns);
-    pr_buf_printf(out, ", \"max_rss_bytes\": %llu",
-                  (unsigned long long)e->max_rss_bytes);
+    if (e->max_rss_bytes) { /* else nobody knows: it was in a container */
+        put_seconds(out, "cpu_user_s", e->cpu_user_ns);
+        put_seconds(out, "cpu_system_s", e->cpu_system_ns);
+        pr_buf_printf(out, ", \"max_rss_bytes\": %llu",
+                      (unsigned long long)e->max_rss_bytes);
+    }
     if (WIFEXITED(e->wait_status))
         pr_buf_printf(out, ", \"exit_status\": %d",
                       WEXITSTATUS(e->wait_status));
@@ -87,37 +90,57 @@ static bool is_finite(const struct pr_value *v)
     return v->kind != PR_FLOAT || isfinite(v->f);
 }
 
-/* Metrics by name; of each the last value, as JSON. */
+/* Metrics by name; of each the last value, as JSON, empty when it is that of a
+ * parameter. */
 struct metrics {
     struct pr_names *names;
     struct pr_buf values[MAX_METRICS]; /* by name */
+    bool named[MAX_METRICS]; /* results.NAME, not a parameter's name */
+    const struct pr_value *params;
+    struct pr_names *known; /* names of params, in their order; made late */
     struct pr_buf *warnings;
     unsigned warned;
     uint64_t dropped, not_finite;
 };
 
-static int keep(void *ctx, const char *key, size_t len,
-                const struct pr_value *value, struct pr_err *err)
+static int list_params(struct metrics *m, struct pr_err *err)
 {
-    static const char prefix[] = "results.";
-    struct metrics *m = ctx;
-    uint32_t name;
+    uint32_t id = 0;
 
-    if (len == 7 && memcmp(key, "warning", 7) == 0 && value->kind == PR_STR) {
-        if (m->warned++ < MAX_WARNINGS)
-            pr_metrics_warn(m->warnings, "%s", value->s);
+    m->known = pr_names_new();
+    for (uint32_t i = 0; m->known && i < m->params->len; i++) {
+        const struct pr_member *p = &m->params->members[i];
+        id = pr_names_add(m->known, p->key, p->key_len);
+        if (id != i) /* a name twice: they would not be in step */
+            break;
+    }
+    return m->known && id != PR_NO_NAME ? PR_OK : pr_fail_nomem(err);
+}
+
+/* What a log begins with when a launcher wrote it, or what a program says of
+ * itself. */
+static int check_param(struct metrics *m, const char *key, size_t len,
+                       const struct pr_value *value, bool *ret,
+                       struct pr_err *err)
+{
+    int rc = m->params && !m->known ? list_params(m, err) : PR_OK;
+    uint32_t i;
+
+    if (rc || !m->params)
+        return rc;
+    i = pr_names_find(m->known, key, len);
+    *ret = i != PR_NO_NAME && pr_equal(&m->params->members[i].value, value);
+    return PR_OK;
+}
+
+/* NULL to forget what was said of it before. */
+static int keep_as(struct metrics *m, const char *key, size_t len, bool named,
+                   const struct pr_value *value, struct pr_err *err)
+{
+    uint32_t name = pr_names_find(m->names, key, len);
+
+    if (!value && (name == PR_NO_NAME || m->named[name]))
         return 0;
-    }
-    if (len > sizeof prefix - 1 &&
-        memcmp(key, prefix, sizeof prefix - 1) == 0) {
-        key += sizeof prefix - 1;
-        len -= sizeof prefix - 1;
-    }
-    if (!is_finite(value)) {
-        m->not_finite++;
-        return 0;
-    }
-    name = pr_names_find(m->names, key, len);
     if (name == PR_NO_NAME && pr_names_count(m->names) == MAX_METRICS) {
         m->dropped++;
         return 0;
@@ -126,12 +149,41 @@ static int keep(void *ctx, const char *key, size_t len,
         name = pr_names_add(m->names, key, len);
     if (name == PR_NO_NAME)
         return pr_fail_nomem(err);
+    m->named[name] = named;
     m->values[name].max = MAX_VALUE;
     pr_buf_clear(&m->values[name]);
-    pr_json_write(&m->values[name], value);
+    if (value)
+        pr_json_write(&m->values[name], value);
     if (!pr_buf_ok(&m->values[name]) && !m->values[name].over)
         return pr_fail_nomem(err);
     return 0;
+}
+
+static int keep(void *ctx, const char *key, size_t len,
+                const struct pr_value *value, struct pr_err *err)
+{
+    static const char prefix[] = "results.";
+    const size_t skip = sizeof prefix - 1;
+    bool named = len > skip && memcmp(key, prefix, skip) == 0;
+    struct metrics *m = ctx;
+    bool param = false;
+    int rc = PR_OK;
+
+    if (len == 7 && memcmp(key, "warning", 7) == 0 && value->kind == PR_STR) {
+        if (m->warned++ < MAX_WARNINGS)
+            pr_metrics_warn(m->warnings, "%s", value->s);
+        return 0;
+    }
+    if (!named)
+        rc = check_param(m, key, len, value, &param, err);
+    if (!rc && !param && !is_finite(value)) {
+        m->not_finite++;
+        return 0;
+    }
+    if (rc)
+        return rc;
+    return keep_as(m, key + (named ? skip : 0), len - (named ? skip : 0), named,
+                   param ? NULL : value, err);
 }
 
 /* What does not fit is dropped: one experiment's figures must not end the
@@ -142,6 +194,8 @@ static void put_metrics(struct metrics *m, struct pr_buf *out)
         const char *name = pr_names_text(m->names, i);
         const struct pr_buf *v = &m->values[i];
 
+        if (pr_buf_ok(v) && !v->len)
+            continue;
         if (!pr_buf_ok(v) || out->len + v->len > MAX_RESULTS) {
             m->dropped++;
             continue;
@@ -158,15 +212,8 @@ static void put_metrics(struct metrics *m, struct pr_buf *out)
     }
 }
 
-static void put_warnings(const struct metrics *m, const struct pr_log_counts *n,
-                         struct pr_buf *out)
+static void put_warnings(const struct metrics *m, struct pr_buf *out)
 {
-    if (n->bad)
-        pr_metrics_warn(out,
-                        "metric lines of the log that could not be read: "
-                        "%llu, the first is line %llu",
-                        (unsigned long long)n->bad,
-                        (unsigned long long)n->first_bad_line);
     if (m->not_finite)
         pr_metrics_warn(out, "metrics that are not finite, left out: %llu",
                         (unsigned long long)m->not_finite);
@@ -175,19 +222,41 @@ static void put_warnings(const struct metrics *m, const struct pr_log_counts *n,
                         (unsigned long long)m->dropped);
 }
 
-static int scan(const char *log_path, struct metrics *m, struct pr_buf *results,
-                struct pr_buf *warnings, struct pr_err *err)
+static int scan_log(const char *path, struct metrics *m, struct pr_err *err)
 {
     struct pr_log_counts n = {0};
+    struct stat st;
     int rc;
 
-    m->warnings = warnings;
-    rc = pr_log_scan(log_path, keep, m, &n, err);
+    if (stat(path, &st) < 0 || !st.st_size)
+        return PR_OK;
+    rc = pr_log_scan(path, keep, m, &n, err);
+    if (!rc && n.bad)
+        pr_metrics_warn(m->warnings,
+                        "metric lines of the log that could not be read: "
+                        "%llu, the first is line %llu",
+                        (unsigned long long)n.bad,
+                        (unsigned long long)n.first_bad_line);
+    return rc;
+}
+
+static int scan_channel(const char *path, struct metrics *m,
+                        struct pr_buf *rates, struct pr_err *err)
+{
+    struct pr_channel_sum sum = {0};
+    int rc = path ? pr_channel_collect(path, keep, m, &sum, err) : PR_OK;
 
     if (rc)
         return rc;
-    put_metrics(m, results);
-    put_warnings(m, &n, warnings);
+    if (rates && sum.rates.len)
+        pr_buf_add(rates, sum.rates.data, sum.rates.len);
+    if (sum.bad)
+        pr_metrics_warn(m->warnings,
+                        "lines of the channel that could not be read: %llu, "
+                        "the first is line %llu",
+                        (unsigned long long)sum.bad,
+                        (unsigned long long)sum.first_bad_line);
+    pr_buf_done(&sum.rates);
     return PR_OK;
 }
 
@@ -196,32 +265,38 @@ static void metrics_free(struct metrics *m)
     for (uint32_t i = 0; m->names && i < pr_names_count(m->names); i++)
         pr_buf_done(&m->values[i]);
     pr_names_free(m->names);
+    pr_names_free(m->known);
     pr_free(m);
 }
 
-int pr_metrics_collect(const struct pr_attempt *a, const char *log_path,
-                       struct pr_buf *results, struct pr_buf *warnings,
-                       struct pr_err *err)
+int pr_metrics_gather(const struct pr_attempt *a,
+                      const struct pr_words_of *from, struct pr_buf *results,
+                      struct pr_buf *rates, struct pr_buf *warnings,
+                      struct pr_err *err)
 {
-    struct metrics *m;
-    struct stat st;
-    int rc = PR_OK;
+    struct metrics *m = pr_alloc_zeroed(sizeof *m);
+    int rc;
 
+    if (!m)
+        return pr_fail_nomem(err);
+    m->names = pr_names_new();
+    m->warnings = warnings;
+    m->params = from->params;
     put_figures(a, results);
     if (a->end.leftovers)
         pr_metrics_warn(warnings,
                         "processes it left behind that had to be ended: %u",
                         a->end.leftovers);
-    if (stat(log_path, &st) == 0 && st.st_size > 0) {
-        m = pr_alloc_zeroed(sizeof *m);
-        if (!m)
-            return pr_fail_nomem(err);
-        m->names = pr_names_new();
-        rc = m->names ? scan(log_path, m, results, warnings, err)
-                      : pr_fail_nomem(err);
-        metrics_free(m);
+    rc = m->names ? scan_log(from->log_path, m, err) : pr_fail_nomem(err);
+    if (!rc)
+        rc = scan_channel(from->channel_path, m, rates, err);
+    if (!rc) {
+        put_metrics(m, results);
+        put_warnings(m, warnings);
     }
-    if (!rc && (!pr_buf_ok(results) || !pr_buf_ok(warnings)))
+    metrics_free(m);
+    if (!rc && (!pr_buf_ok(results) || !pr_buf_ok(warnings) ||
+                (rates && !pr_buf_ok(rates))))
         rc = pr_fail_nomem(err);
     return rc;
 }
@@ -234,33 +309,51 @@ int pr_metrics_tail(const char *log_path, struct pr_buf *out,
     return pr_log_tail(log_path, TAIL_LINES, TAIL_BYTES, out, err);
 }
 
-static bool is_inside(const char *folder, const char *dir)
+/* The folder a file is in; false: too long. */
+static bool folder_of(const char *path, char out[static 4096])
 {
-    char a[PATH_MAX], b[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) : 0;
+
+    if (n >= 4096)
+        return false;
+    if (n)
+        memcpy(out, path, n);
+    else
+        out[n++] = slash ? '/' : '.';
+    out[n] = '\0';
+    return true;
+}
+
+bool pr_metrics_is_inside(const char *path, const char *dir)
+{
+    char folder[4096], a[PATH_MAX], b[PATH_MAX];
     size_t n;
 
-    if (!realpath(folder, a) || !realpath(dir, b))
+    if (!folder_of(path, folder) || !realpath(folder, a) || !realpath(dir, b))
         return false;
     n = strlen(b);
     return strncmp(a, b, n) == 0 && (a[n] == '/' || !a[n]);
 }
 
+int pr_metrics_make_folder(const char *path, struct pr_err *err)
+{
+    char folder[4096];
+
+    if (!folder_of(path, folder))
+        return pr_fail(err, PR_E_IO, path, "the path is too long");
+    return pr_make_dirs(folder, err);
+}
+
 int pr_metrics_copy_log(const char *log_path, const char *to, const char *dir,
                         struct pr_err *err)
 {
-    const char *slash = strrchr(to, '/');
     struct pr_view log;
-    char folder[4096] = ".";
-    int rc = PR_OK;
+    int rc = pr_metrics_make_folder(to, err);
 
-    if (slash && slash > to && (size_t)(slash - to) < sizeof folder) {
-        memcpy(folder, to, (size_t)(slash - to));
-        folder[slash - to] = '\0';
-        rc = pr_make_dirs(folder, err);
-    }
     if (rc || access(log_path, F_OK) < 0)
         return rc;
-    if (is_inside(folder, dir))
+    if (pr_metrics_is_inside(to, dir))
         return pr_fail(err, PR_E_CONF, to, "it lies in the run directory");
     rc = pr_file_map(log_path, &log, err);
     if (rc)

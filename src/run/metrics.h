@@ -4,13 +4,23 @@
 
 #include "run/attempt.h"
 
+/* Where an experiment left its words. */
+struct pr_words_of {
+    const char *log_path;
+    const char *channel_path;      /* NULL: it had none */
+    const struct pr_value *params; /* a map; NULL: none */
+};
+
 /* Appends the members of the results map: our own figures of the process, then
- * what the log's __NAME__= lines say (the last one of a name counts; one that
- * has the name of a figure of ours is called program.NAME). Warnings are
- * appended as JSON strings. A log that is not there is fine. */
-int pr_metrics_collect(const struct pr_attempt *a, const char *log_path,
-                       struct pr_buf *results, struct pr_buf *warnings,
-                       struct pr_err *err) PR_MUST_CHECK;
+ * what the log's __NAME__= lines and after them those of the channel say (the
+ * last one of a name counts; one that has the name of a figure of ours is
+ * called program.NAME). A line that only repeats a parameter is no result, one
+ * that says another value is. rates (may be NULL) gets the channel's, warnings
+ * are appended as JSON strings. Files that are not there are fine. */
+int pr_metrics_gather(const struct pr_attempt *a,
+                      const struct pr_words_of *from, struct pr_buf *results,
+                      struct pr_buf *rates, struct pr_buf *warnings,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 /* Adds a warning to such a list. */
 void pr_metrics_warn(struct pr_buf *warnings, const char *fmt, ...)
@@ -24,6 +34,12 @@ int pr_metrics_tail(const char *log_path, struct pr_buf *out,
  * dir: its files are ours. */
 int pr_metrics_copy_log(const char *log_path, const char *to, const char *dir,
                         struct pr_err *err) PR_MUST_CHECK;
+
+/* The folder of a file, made where it is missing. */
+int pr_metrics_make_folder(const char *path, struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether a file would lie in that folder or below it. */
+bool pr_metrics_is_inside(const char *path, const char *dir);
 
 /* exp.rerun: whether the file exp.log_file makes a new run needless. */
 bool pr_metrics_done_before(const char *log_file, const char *rerun);

@@ -39,8 +39,8 @@ static void put_params(struct pr_jb *jb, struct pr_plan *plan,
             pr_params_get(e->params, e->params->order[i]);
         const char *name = pr_names_text(names, e->params->order[i]);
 
-        if (set && set->origin.kind != PR_FROM_DEFAULT &&
-            strcmp(name, "exp.id") != 0 && is_ours_to_set(name))
+        if (set && pr_is_given(set) && strcmp(name, "exp.id") != 0 &&
+            is_ours_to_set(name))
             pr_jb_value(jb, name, &set->value);
     }
     pr_jb_end(jb);

@@ -1,9 +1,9 @@
 /* One trial: how long, with which data, run, and read back. */
 #include "analyse/rundata.h"
 #include "base/clock.h"
+#include "run/progress.h"
 #include "run/run.h"
 #include "study/capacity_impl.h"
-#include "workload/progress.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -162,7 +162,7 @@ static void watch(void *ctx, const struct pr_event *e)
     if (e && e->kind == PR_EVENT_INTERRUPT)
         pr_capacity_say(w->s, "stopping; once more stops at once");
     if (!e && *w->id && !pr_rundir_file(w->dir, w->id, ".", folder, NULL) &&
-        pr_progress_read(folder, text))
+        pr_run_progress(folder, text))
         pr_live_update(live, w->s->rec.count, 0, 0, w->label, text);
     else if (e)
         pr_live_update(live, w->s->rec.count, 0, 0, w->label, NULL);

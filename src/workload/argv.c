@@ -2,6 +2,7 @@
 #include "workload/argv.h"
 
 #include "conf/words.h"
+#include "workload/job_env.h"
 
 #include <string.h>
 
@@ -87,7 +88,7 @@ int pr_argv_start(struct pr_argv *a, struct pr_start *ret, struct pr_err *err)
     int rc = pr_argv_word(a, NULL, err);
 
     if (!rc)
-        rc = pr_job_env(a->job, a->items, a->assignments, &ret->env, err);
+        rc = pr_job_start_env(a->job, a->items, a->assignments, ret, err);
     if (!rc)
         ret->argv = a->items + a->assignments;
     return rc;

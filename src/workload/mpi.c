@@ -3,6 +3,7 @@
 
 #include "base/which.h"
 #include "workload/argv.h"
+#include "workload/job_env.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -114,7 +115,7 @@ static int lay_env(const struct pr_argv *a, struct pr_start *ret,
         words[n++] = "OMPI_MCA_mpi_yield_when_idle=1";
     for (size_t i = 0; i < a->assignments; i++)
         words[n++] = a->items[i];
-    return pr_job_env(a->job, words, n, &ret->env, err);
+    return pr_job_start_env(a->job, words, n, ret, err);
 }
 
 /* This program, and a folder that does not depend on where it is started. */

@@ -2,10 +2,10 @@
 #include "workload/workload.h"
 
 #include "workload/engine.h"
+#include "workload/framework_script.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WORKLOAD(name) extern const struct pr_workload pr_workload_##name;
 #include "workload/workload_list.def"
@@ -39,25 +39,45 @@ static bool has_command(const struct pr_job *job)
     return c && c->len; /* text or a list */
 }
 
-/* What follows from the rest when exp.workload is empty; NULL: unknown. */
-static const char *name_of(const struct pr_job *job)
+int pr_job_framework(const struct pr_job *job, const struct pr_framework **ret,
+                     struct pr_err *err)
 {
+    const char *name = job->exp.framework;
+
+    return job->frameworks ? pr_frameworks_get(job->frameworks, name, ret, err)
+                           : pr_framework_find(name, job->arena, ret, err);
+}
+
+/* What follows from the rest when exp.workload is empty; NULL: nothing does. */
+static int name_of(const struct pr_job *job, const char **ret,
+                   struct pr_err *err)
+{
+    const struct pr_framework *f;
+    int rc;
+
+    *ret = NULL;
     if (*job->exp.workload)
-        return job->exp.workload;
-    if (has_command(job))
-        return "command";
-    if (strcmp(job->exp.framework, "native") == 0)
-        return "native";
-    return pr_framework_is_there(job->exp.framework) ? "framework" : NULL;
+        *ret = job->exp.workload;
+    else if (has_command(job))
+        *ret = "command";
+    else if (strcmp(job->exp.framework, "native") == 0)
+        *ret = "native";
+    if (*ret || !*job->exp.framework)
+        return PR_OK;
+    rc = pr_job_framework(job, &f, err);
+    if (rc == 1)
+        *ret = f->kind == PR_FRAMEWORK_NATIVE ? "native" : "framework";
+    else if (!rc && pr_framework_launcher(job))
+        *ret = "framework";
+    return rc < 0 ? rc : PR_OK;
 }
 
 static int nothing_to_run(const struct pr_job *job, struct pr_err *err)
 {
     if (*job->exp.framework) {
-        pr_fail(err, PR_E_UNAVAIL, job->id,
-                "framework '%s' cannot be launched by this version",
+        pr_fail(err, PR_E_CONF, job->id, "there is no framework '%.128s'",
                 job->exp.framework);
-        return pr_hint(err, "give the program to run with -P exp.command=…");
+        return pr_framework_hint(job->exp.framework, err);
     }
     pr_fail(err, PR_E_CONF, job->id, "nothing to run");
     return pr_hint(err, "set exp.command, for example "
@@ -67,15 +87,15 @@ static int nothing_to_run(const struct pr_job *job, struct pr_err *err)
 int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
                    struct pr_err *err)
 {
-    const char *name = name_of(job);
     const struct pr_workload *w;
+    const char *name;
     char version[32];
+    int rc = name_of(job, &name, err);
 
+    if (rc)
+        return rc;
     if (!name)
         return nothing_to_run(job, err);
-    if (job->exp.docker)
-        return pr_fail(err, PR_E_UNAVAIL, job->id,
-                       "exp.docker=true: this version has no containers");
     w = pr_workload_find(name);
     if (!w && strcmp(name, "native") == 0 && !pr_engine_is_there(version, err))
         return PR_E_UNAVAIL;
@@ -107,68 +127,6 @@ bool pr_job_is_off(const struct pr_job *job)
         if (strcmp(job->exp.status, words[i]) == 0)
             return true;
     return false;
-}
-
-static bool same_name(const char *a, const char *b)
-{
-    size_t n = strcspn(a, "=");
-
-    return strncmp(a, b, n) == 0 && b[n] == '=';
-}
-
-/* Lays NAME=value over the list; the list has room. */
-static void lay_env(const char **env, size_t *count, const char *word)
-{
-    size_t i = 0;
-
-    while (i < *count && !same_name(word, env[i]))
-        i++;
-    env[i] = word;
-    *count += i == *count;
-}
-
-/* runtime.env.NAME to NAME=value. NULL: out of memory. */
-static const char *env_word(struct pr_job *job, const char *name,
-                            const struct pr_value *value)
-{
-    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
-
-    pr_text(&text, value);
-    if (!pr_buf_ok(&text))
-        return NULL;
-    return pr_arena_printf(job->arena, "%s=%s", name,
-                           text.data ? text.data : "");
-}
-
-int pr_job_env(struct pr_job *job, const char *const *extra, size_t extra_count,
-               const char ***ret, struct pr_err *err)
-{
-    static const char prefix[] = "runtime.env.";
-    size_t room = 1 + extra_count + job->params->len, count = 0;
-    const char **env;
-
-    for (char **e = environ; e && *e; e++)
-        room++;
-    env = PR_ARENA_ARRAY(job->arena, const char *, room);
-    if (!env)
-        return pr_fail_nomem(err);
-    for (char **e = environ; e && *e; e++)
-        env[count++] = *e;
-    for (uint32_t i = 0; i < job->params->len; i++) {
-        const struct pr_member *m = &job->params->members[i];
-        const char *word;
-
-        if (strncmp(m->key, prefix, sizeof prefix - 1) != 0)
-            continue;
-        word = env_word(job, m->key + sizeof prefix - 1, &m->value);
-        if (!word)
-            return pr_fail_nomem(err);
-        lay_env(env, &count, word);
-    }
-    for (size_t i = 0; i < extra_count; i++)
-        lay_env(env, &count, extra[i]);
-    *ret = env;
-    return PR_OK;
 }
 
 int pr_job_cost(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)

@@ -8,6 +8,7 @@
 #ifndef PR_WORKLOAD_WORKLOAD_H
 #define PR_WORKLOAD_WORKLOAD_H
 
+#include "conf/framework.h"
 #include "conf/sections.h"
 
 #include <stdint.h>
@@ -21,13 +22,20 @@ struct pr_job {
     const struct pr_value *params; /* full names to values */
     struct pr_exp_opts exp;
     struct pr_runtime_opts runtime;
-    struct pr_arena *arena; /* freed when the experiment has ended */
+    struct pr_arena *arena;           /* freed when the experiment has ended */
+    struct pr_frameworks *frameworks; /* kept for many jobs; NULL: files are
+                                         read anew */
 };
 
 /* How to start it: NULL-terminated lists in the job's arena. */
 struct pr_start {
-    const char **argv; /* NULL: no program, call run instead */
-    const char **env;  /* the whole environment */
+    const char **argv;    /* NULL: no program, call run instead */
+    const char **env;     /* the whole environment */
+    const char **own_env; /* of these, what the experiment itself sets; inside
+                             a container nothing else is */
+    const char *log_file; /* the program appends to this file, which begins
+                             with DLBS's header; NULL: to stdout alone */
+    bool contains_itself; /* exp.docker is the program's own business */
 };
 
 /* What it will cost, as far as can be told beforehand. */
@@ -64,8 +72,9 @@ const struct pr_workload *pr_workload_find(const char *name);
 int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
-/* Whether the workload `framework` has a program for this exp.framework. */
-bool pr_framework_is_there(const char *framework);
+/* The framework of exp.framework. 1: there; 0: it has no file. */
+int pr_job_framework(const struct pr_job *job, const struct pr_framework **ret,
+                     struct pr_err *err) PR_MUST_CHECK;
 
 /* Fills a job from its parameters. id, dir, params are borrowed. */
 int pr_job_init(struct pr_job *job, const char *id, const char *dir,

@@ -6,6 +6,7 @@
 #include "workload/emulate_saver.h"
 #include "workload/emulate_session.h"
 #include "workload/generate.h"
+#include "workload/job_env.h"
 
 #include <signal.h>
 
@@ -99,7 +100,7 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
     if (!rc && e->workflow.checkpoint)
         rc = check_room(e, job->arena, err);
     if (!rc)
-        rc = pr_job_env(job, NULL, 0, &ret->env, err);
+        rc = pr_job_start_env(job, NULL, 0, ret, err);
     ret->argv = NULL;
     return rc;
 }

@@ -1,39 +1,40 @@
 /*
- * The workload `framework`: the network of exp.model in exp.framework, by a
- * program of ours in that framework's language. It reads the network from
- * EXPERIMENT/model.json, expanded here, the model's own data, if it has some,
- * from batches.safetensors beside it, and everything else from params.json.
+ * The workload `framework`: the network of exp.model in exp.framework.
+ * frameworks/NAME.yaml says how: by a program of ours in that framework's
+ * language, or by a launcher of the user's (framework_script.c). A program of
+ * ours reads the network from EXPERIMENT/model.json, expanded here, the model's
+ * own data, if it has some, from batches.safetensors beside it, and everything
+ * else from params.json.
  */
 #include "base/file.h"
 #include "conf/share.h"
 #include "workload/argv.h"
-#include "workload/back_end.h"
+#include "workload/framework_here.h"
+#include "workload/framework_script.h"
 #include "workload/job_model.h"
 #include "workload/task_batches.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define BATCHES "batches.safetensors"
 
-bool pr_framework_is_there(const char *framework)
-{
-    return pr_back_end_find(framework) != NULL;
-}
-
 /* A whole path: the program may start in another folder. */
-static int find_program(struct pr_job *job, const struct pr_back_end *b,
+static int find_program(struct pr_job *job, const struct pr_framework *f,
                         const char **ret, struct pr_err *err)
 {
-    const char *share = pr_share_dir(job->arena), *path;
+    bool own = *f->program == '/';
+    const char *share = own ? "" : pr_share_dir(job->arena), *path;
     char whole[PATH_MAX];
 
     if (!share)
         return pr_fail(err, PR_E_UNAVAIL, job->id,
                        "the files that come with prony were not found");
-    path = pr_arena_printf(job->arena, "%s/%s", share, b->program);
+    path = own ? f->program
+               : pr_arena_printf(job->arena, "%s/%s", share, f->program);
     if (!path)
         return pr_fail_nomem(err);
     if (access(path, R_OK) != 0 || !realpath(path, whole))
@@ -132,55 +133,82 @@ static int add_batches(struct pr_argv *a, const struct pr_model *m,
     return rc ? rc : add_path(a, "nn.batches=", BATCHES, err);
 }
 
-static int add_program(struct pr_argv *a, const struct pr_back_end *b,
+/* In a container runtime.python is one of the image's. */
+static int add_program(struct pr_argv *a, const struct pr_framework *f,
                        struct pr_err *err)
 {
-    const char *program = NULL, *python;
-    int rc = find_program(a->job, b, &program, err);
+    struct pr_job *job = a->job;
+    const char *program = NULL, *python = job->runtime.python;
+    int rc = find_program(job, f, &program, err);
 
-    if (rc)
-        return rc;
-    python = pr_back_end_python(b, a->job->runtime.python, a->job->arena);
-    if (!python)
+    if (!rc && !job->exp.docker)
+        python = pr_framework_python(f, python, job->arena);
+    if (!rc && !python)
         return pr_fail_nomem(err);
-    rc = pr_argv_word(a, python, err);
+    if (!rc)
+        rc = pr_argv_word(a, python, err);
     return rc ? rc : pr_argv_word(a, program, err);
 }
 
-/* The program would say so as well, but only once it runs. */
-static int check_back_end(const struct pr_job *job, const struct pr_back_end *b,
-                          struct pr_err *err)
+/* ---- which way */
+
+static int unknown(const struct pr_job *job, struct pr_err *err)
 {
-    if (!b) {
-        pr_fail(err, PR_E_UNAVAIL, job->id, "there is no back-end for '%s'",
-                job->exp.framework);
-        return pr_hint(err, "exp.framework may be pytorch, tensorflow or "
-                            "onnxruntime");
+    if (!*job->exp.framework) {
+        pr_fail(err, PR_E_CONF, job->id, "exp.framework names no framework");
+        return pr_hint(err, "for example -P exp.framework=pytorch");
     }
-    if (!b->trains && strcmp(job->exp.phase, "training") == 0) {
-        pr_fail(err, PR_E_UNAVAIL, job->id, "%s infers, it does not train",
-                b->title);
-        return pr_hint(err, "-P exp.phase=inference");
-    }
-    return PR_OK;
+    pr_fail(err, PR_E_CONF, job->id, "there is no framework '%.128s'",
+            job->exp.framework);
+    return pr_framework_hint(job->exp.framework, err);
+}
+
+static int is_native(const struct pr_job *job, struct pr_err *err)
+{
+    pr_fail(err, PR_E_CONF, job->id,
+            "exp.workload=framework is not for exp.framework=%.128s",
+            job->exp.framework);
+    return pr_hint(err, "leave exp.workload out");
+}
+
+/* The program would say so as well, but only once it runs. */
+static int check_phase(const struct pr_job *job, const struct pr_framework *f,
+                       struct pr_err *err)
+{
+    bool training = strcmp(job->exp.phase, "training") == 0;
+
+    if (training ? f->trains : f->infers)
+        return PR_OK;
+    pr_fail(err, PR_E_UNAVAIL, job->id, "%s %s", f->title,
+            training ? "infers, it does not train"
+                     : "trains, it does not infer");
+    return pr_hint(err, "-P exp.phase=%s", training ? "inference" : "training");
+}
+
+static int check_place(const struct pr_job *job, const struct pr_framework *f,
+                       struct pr_err *err)
+{
+    if (job->exp.docker ? f->contained : f->bare)
+        return PR_OK;
+    pr_fail(err, PR_E_UNAVAIL, job->id, "%s runs %s", f->title,
+            f->bare ? "on bare metal alone" : "in a container alone");
+    return pr_hint(err, "-P exp.docker=%s", f->bare ? "false" : "true");
 }
 
 /* A plan is checked before there is a folder: dir is "" then. */
-static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+static int prepare_own(struct pr_job *job, const struct pr_framework *f,
+                       struct pr_start *ret, struct pr_err *err)
 {
-    const struct pr_back_end *b = pr_back_end_find(job->exp.framework);
     struct pr_model *model;
     struct pr_argv a;
-    int rc = check_back_end(job, b, err);
+    int rc = pr_job_model(job, &model, err);
 
-    if (!rc)
-        rc = pr_job_model(job, &model, err);
     if (!rc && *job->dir)
         rc = write_model(job, model, err);
     if (!rc)
         rc = pr_argv_init(&a, job, err);
     if (!rc)
-        rc = add_program(&a, b, err);
+        rc = add_program(&a, f, err);
     if (!rc)
         rc = add_file(&a, "--model", "model.json", err);
     if (!rc)
@@ -192,11 +220,45 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
     return rc ? rc : pr_argv_start(&a, ret, err);
 }
 
+/* Whether what runs is the user's: a script, or a command in an image. */
+static bool is_users(const struct pr_job *job, const struct pr_framework *f)
+{
+    const struct pr_value *command;
+    char name[128];
+
+    snprintf(name, sizeof name, "%s.command", f->family);
+    command = pr_get(job->params, name);
+    return f->kind == PR_FRAMEWORK_SCRIPT || pr_framework_launcher(job) ||
+           (job->exp.docker && command && command->len);
+}
+
+static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+{
+    const struct pr_framework *f = NULL;
+    int rc = pr_job_framework(job, &f, err);
+
+    if (rc < 0)
+        return rc;
+    if (!rc) /* it needs no file, if the user brings everything */
+        return pr_framework_launcher(job)
+                   ? pr_framework_script(job, NULL, ret, err)
+                   : unknown(job, err);
+    if (f->kind == PR_FRAMEWORK_NATIVE)
+        return is_native(job, err);
+    rc = check_phase(job, f, err);
+    if (!rc)
+        rc = check_place(job, f, err);
+    if (rc)
+        return rc;
+    return is_users(job, f) ? pr_framework_script(job, f, ret, err)
+                            : prepare_own(job, f, ret, err);
+}
+
 const struct pr_workload pr_workload_framework = {
     .abi = PR_WORKLOAD_ABI,
     .name = "framework",
     .desc = "trains or infers exp.model in exp.framework: pytorch, "
-            "tensorflow, onnxruntime",
+            "tensorflow, onnxruntime, or what a launcher of yours starts",
     .options = &pr_nn_section,
     .prepare = prepare,
 };

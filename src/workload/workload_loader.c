@@ -8,6 +8,7 @@
 #include "conf/yaml.h"
 #include "workload/emulate_log.h"
 #include "workload/image_set.h"
+#include "workload/job_env.h"
 #include "workload/series.h"
 #include "workload/sink.h"
 #include "workload/warnings.h"
@@ -202,7 +203,7 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
     int rc = init(&l, job, err);
 
     if (!rc)
-        rc = pr_job_env(job, NULL, 0, &ret->env, err);
+        rc = pr_job_start_env(job, NULL, 0, ret, err);
     ret->argv = NULL;
     return rc;
 }

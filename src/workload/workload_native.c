@@ -3,6 +3,7 @@
  * engine of ours. What can be checked before, and how it is started.
  */
 #include "workload/image_set.h"
+#include "workload/job_env.h"
 #include "workload/mpi.h"
 #include "workload/native.h"
 
@@ -42,7 +43,7 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
     if (!rc && n->nn.mpi)
         return pr_mpi_start(job, &n->nn, n->ranks, ret, err);
     if (!rc)
-        rc = pr_job_env(job, NULL, 0, &ret->env, err);
+        rc = pr_job_start_env(job, NULL, 0, ret, err);
     ret->argv = NULL;
     return rc;
 }

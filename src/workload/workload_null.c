@@ -5,6 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/file.h"
+#include "workload/job_env.h"
 #include "workload/workload.h"
 
 #include <time.h>
@@ -15,7 +16,7 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
     int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);
 
     if (!rc)
-        rc = pr_job_env(job, NULL, 0, &ret->env, err);
+        rc = pr_job_start_env(job, NULL, 0, ret, err);
     ret->argv = NULL;
     return rc;
 }

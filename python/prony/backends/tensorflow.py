@@ -27,8 +27,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 class Run(program.Run):
     title = "TensorFlow"
-    dtypes = {"float": "float32", "float32": "float32", "float16": "float16",
-              "bfloat16": "bfloat16"}
+    dtypes = {"bfloat16": "bfloat16", "float16": "float16",
+              "float": "float32", "float32": "float32"}
 
     def prepare(self):
         try:
@@ -107,6 +107,7 @@ class Run(program.Run):
     def product(self, side):
         a = self.tf.cast(self.tf.random.normal([side, side]), self.net.compute)
         function = self.tf.function(lambda: self.tf.matmul(a, a))
+        function()
         return lambda: function().shape
 
     def tensors(self):

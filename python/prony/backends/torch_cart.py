@@ -57,10 +57,10 @@ def discounted(rewards):
 class CartRun(Run):
     """A batch is an episode, an item a step of the environment."""
 
-    def __init__(self, setting):
-        super().__init__(setting)
+    def prepare(self):
+        super().prepare()
         self.world = CartPole(int(self.params["nn.seed"]))
-        compiler = setting.compiler()
+        compiler = self.setting.compiler()
         if compiler:
             self.call = compiler(self.net)
 

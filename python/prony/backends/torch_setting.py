@@ -1,27 +1,12 @@
 """Device, types and threads of a run in PyTorch, from the parameters."""
 
 import contextlib
-import os
-import sys
 
-from ..results import BAD_PARAMS, UNAVAILABLE, Refusal
+from ..program import cannot_import
+from ..results import UNAVAILABLE, Refusal
 
 DTYPES = {"float": "float32", "float32": "float32", "float16": "float16",
           "bfloat16": "bfloat16"}
-
-
-def check(params):
-    """What can be said before the seconds that importing PyTorch takes."""
-    if int(params["exp.replica_batch"]) < 1:
-        raise Refusal(BAD_PARAMS, "exp.replica_batch must be at least 1")
-    if params["exp.dtype"] not in DTYPES:
-        raise Refusal(UNAVAILABLE, "exp.dtype=%s: the PyTorch back-end "
-                      "has float32, float16 and bfloat16"
-                      % params["exp.dtype"])
-    for name in ("nn.learning_rate", "nn.momentum", "nn.weight_decay"):
-        if params[name] < 0 and params[name] != -1:
-            raise Refusal(BAD_PARAMS, "%s=%g: it must not be below 0; -1 "
-                          "means what the model says" % (name, params[name]))
 
 
 def import_torch():
@@ -29,28 +14,22 @@ def import_torch():
         import torch
         return torch
     except ImportError as e:
-        raise Refusal(
-            UNAVAILABLE, "PyTorch cannot be imported by %s: %s; install it, "
-            "set runtime.python or $PRONY_TORCH_PYTHON to a Python that has "
-            "it, or run `make python-deps`" % (sys.executable, e)) from e
+        raise cannot_import("PyTorch", "PRONY_TORCH_PYTHON", e) from e
 
 
 class Setting:
     """Where and how it is computed."""
 
-    def __init__(self, params, spec):
-        check(params)
-        self.params, self.spec = params, spec
+    def __init__(self, params, training, threads):
+        self.params, self.training = params, training
         self.torch = import_torch()
-        self.batch = int(params["exp.replica_batch"])
-        self.training = params["exp.phase"] == "training"
         self.device = self._device(str(params["exp.gpus"]))
         self.dtype = getattr(self.torch, DTYPES[params["exp.dtype"]])
-        self.threads = (int(params["nn.threads"])
-                        or len(os.sched_getaffinity(0)))
-        self.torch.set_num_threads(self.threads)
+        self.torch.set_num_threads(threads)
         with contextlib.suppress(RuntimeError):  # only before the first use
             self.torch.set_num_interop_threads(1)
+        self.torch.backends.cudnn.benchmark = bool(
+            params["pytorch.cudnn_benchmark"])
 
     def _device(self, gpus):
         if not gpus.strip():
@@ -100,10 +79,8 @@ class Setting:
         return self.torch.compile
 
     def memory_peak(self):
-        if self.on_gpu:
-            return self.torch.cuda.max_memory_allocated(self.device)
-        import resource
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        """Of a GPU."""
+        return self.torch.cuda.max_memory_allocated(self.device)
 
     def _place(self, x):
         if not x.is_floating_point():

@@ -1,0 +1,191 @@
+/*
+ * Making a start one of the container program. Inside there is what the
+ * experiment sets and nothing of our own environment; the marker by which the
+ * keeper and the monitor know an experiment's processes is among it.
+ */
+#include "run/contained.h"
+
+#include "record/channel.h"
+#include "run/contained_mounts.h"
+#include "workload/job_env.h"
+#include "workload/mpi.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define INSIDE "prony" /* what the image calls this program */
+
+bool pr_contained_wanted(const struct pr_job *job, const struct pr_start *start)
+{
+    return job->exp.docker && !start->contains_itself;
+}
+
+int pr_contained_opts(const struct pr_job *job, struct pr_container_opts *ret,
+                      struct pr_err *err)
+{
+    struct pr_container_params c;
+    int rc =
+        pr_opt_fill(&pr_container_section, job->params, job->arena, &c, err);
+
+    if (rc)
+        return rc;
+    *ret = (struct pr_container_opts){
+        .launcher = job->exp.docker_launcher,
+        .args = job->exp.docker_args,
+        .image = job->exp.docker_image,
+        .name = "prony",
+        .gpus = job->runtime.visible_gpus,
+        .network = c.network,
+        .user = c.user,
+        .workdir = *c.workdir ? c.workdir : job->exp.cwd,
+        .shm_bytes = (uint64_t)c.shm_size,
+        .memory_bytes = (uint64_t)c.memory,
+        .cpus = c.cpus,
+    };
+    return PR_OK;
+}
+
+/* prony-ID-PID-RANDOM, of the characters that all programs take. */
+static char *make_name(const struct pr_job *job)
+{
+    static const char good[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "abcdefghijklmnopqrstuvwxyz0123456789_.-";
+    uint32_t random = 0;
+    char *name;
+
+    (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
+    name = pr_arena_printf(job->arena, "prony-%.100s-%ld-%08x", job->id,
+                           (long)getpid(), random);
+    for (char *c = name; c && *c; c++)
+        if (!strchr(good, *c))
+            *c = '_';
+    return name;
+}
+
+/* ---- what is inside */
+
+static const char **list_new(const struct pr_job *job, const char *const *words,
+                             size_t more)
+{
+    size_t n = 0;
+    const char **list;
+
+    while (words && words[n])
+        n++;
+    list = PR_ARENA_ARRAY(job->arena, const char *, n + more + 1);
+    if (list && n)
+        memcpy(list, words, n * sizeof *list);
+    return list;
+}
+
+/* The arguments, with our own program by the name it has in the image. */
+static int inside_argv(const struct pr_job *job, const struct pr_start *start,
+                       const char *dir, const char *const **ret,
+                       struct pr_err *err)
+{
+    const char *const own[] = {INSIDE, PR_MPI_VERB,
+                               pr_arena_str(job->arena, dir), NULL};
+    const char **argv = list_new(job, start->argv ? start->argv : own, 0);
+    char exe[PATH_MAX];
+
+    if (!argv || !own[2])
+        return pr_fail_nomem(err);
+    if (start->argv && realpath("/proc/self/exe", exe))
+        for (size_t i = 0; argv[i]; i++)
+            if (strcmp(argv[i], exe) == 0)
+                argv[i] = INSIDE;
+    *ret = argv;
+    return PR_OK;
+}
+
+static int inside_env(const struct pr_job *job, const struct pr_start *start,
+                      const char *dir, const char *const **ret,
+                      struct pr_err *err)
+{
+    const char **env = list_new(job, start->own_env, 2);
+    size_t n = 0;
+
+    if (!env)
+        return pr_fail_nomem(err);
+    while (env[n])
+        n++;
+    env[n] = pr_arena_printf(job->arena, "PRONY_EXPERIMENT=%s", job->id);
+    if (!env[n++])
+        return pr_fail_nomem(err);
+    env[n] = start->argv ? pr_arena_printf(job->arena, "PRONY_CHANNEL=%s/%s",
+                                           dir, PR_CHANNEL_FILE)
+                         : NULL;
+    if (start->argv && !env[n])
+        return pr_fail_nomem(err);
+    *ret = env;
+    return PR_OK;
+}
+
+/* Relative paths in parameters are those of where we are. A folder that
+ * nothing is mounted in need not be there inside. */
+static int inside_workdir(const struct pr_job *job,
+                          const struct pr_start *start,
+                          struct pr_container_opts *o, struct pr_err *err)
+{
+    char cwd[PATH_MAX];
+
+    if (*o->workdir || start->argv || !getcwd(cwd, sizeof cwd) ||
+        !pr_contained_in(o->mounts, cwd))
+        return PR_OK;
+    o->workdir = pr_arena_str(job->arena, cwd);
+    return o->workdir ? PR_OK : pr_fail_nomem(err);
+}
+
+static int fill_inside(const struct pr_job *job, const struct pr_start *start,
+                       struct pr_container_opts *o, struct pr_err *err)
+{
+    struct pr_container_params c;
+    const char **mounts = NULL;
+    char dir[PATH_MAX];
+    int rc =
+        pr_opt_fill(&pr_container_section, job->params, job->arena, &c, err);
+
+    if (!rc && !realpath(job->dir, dir))
+        rc = pr_fail_errno(err, PR_E_IO, job->dir, "cannot be found");
+    if (!rc)
+        rc = pr_contained_mounts(job, start, &c, &mounts, err);
+    if (rc)
+        return rc;
+    o->mounts = mounts;
+    rc = inside_argv(job, start, dir, &o->argv, err);
+    if (!rc)
+        rc = inside_env(job, start, dir, &o->env, err);
+    return rc ? rc : inside_workdir(job, start, o, err);
+}
+
+int pr_contained_wrap(const struct pr_job *job, struct pr_start *start,
+                      struct pr_contained *ret, struct pr_err *err)
+{
+    struct pr_contained made = {
+        .launcher = job->exp.docker_launcher,
+        .name = make_name(job),
+        .record = pr_arena_printf(job->arena, "%s/container", job->dir)};
+    struct pr_container_opts o;
+    const char **env = NULL;
+    int rc = made.name && made.record ? pr_contained_opts(job, &o, err)
+                                      : pr_fail_nomem(err);
+
+    if (!rc)
+        rc = fill_inside(job, start, &o, err);
+    if (rc)
+        return rc;
+    o.name = made.name;
+    rc = pr_container_plan(&o, job->arena, &made.box, err);
+    if (!rc)
+        rc = pr_env_over(made.box.env, job->arena, &env, err);
+    if (rc)
+        return rc;
+    start->argv = made.box.argv;
+    start->env = env;
+    start->own_env = made.box.env;
+    *ret = made;
+    return PR_OK;
+}

@@ -1,0 +1,113 @@
+/* What earlier runs in the same directory finished. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "record/result.h"
+#include "run/runner.h"
+
+#include <string.h>
+
+/* The end of an experiment that an earlier run was killed before recording. */
+static int mend_event(struct pr_runner *r, const char *id,
+                      const struct pr_value *result, struct pr_err *err)
+{
+    const struct pr_value *reason = pr_get(result, "reason");
+    const struct pr_value *attempts = pr_get(result, "attempts");
+    struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_END,
+                         .id = id,
+                         .status = pr_result_status(result)};
+
+    uint32_t known =
+        r->seen ? pr_names_find(r->seen, id, strlen(id)) : PR_NO_NAME;
+
+    if (!r->seen || (known != PR_NO_NAME && r->ended[known]))
+        return PR_OK;
+    if (reason && reason->kind == PR_STR)
+        e.reason = reason->s;
+    if (attempts && attempts->kind == PR_INT)
+        e.attempt = (unsigned)attempts->i;
+    return pr_runner_record(r, e, err);
+}
+
+int pr_runner_finished_before(struct pr_runner *r, struct pr_trip *t,
+                              struct pr_err *err)
+{
+    struct pr_value result;
+    enum pr_status status;
+    struct pr_err inner = {0};
+    int rc = pr_result_read(r->opts->dir->path, t->planned.id, r->arena,
+                            &result, &inner);
+
+    if (rc == PR_E_FORMAT)
+        return 0; /* not ours, or edited: make it anew */
+    if (rc < 0 && err)
+        *err = inner;
+    if (rc != 1)
+        return rc;
+    status = pr_result_status(&result);
+    if (status == PR_STATUS_COUNT || status == PR_STATUS_INTERRUPTED ||
+        (pr_runner_is_failure(status) && r->opts->retry >= 0))
+        return 0;
+    pr_runner_count(r, status);
+    r->sum->earlier++;
+    rc = mend_event(r, t->planned.id, &result, err);
+    return rc ? rc : 1;
+}
+
+static int note_event(struct pr_runner *r, const struct pr_event *e,
+                      struct pr_err *err)
+{
+    uint32_t id = pr_names_add(r->seen, e->id, strlen(e->id));
+    bool *ended = r->ended;
+
+    if (id == PR_NO_NAME)
+        return pr_fail_nomem(err);
+    if (id >= r->ended_cap) {
+        size_t cap = r->ended_cap ? r->ended_cap * 2 : 256;
+        ended = pr_realloc(r->ended, cap * sizeof *ended);
+        if (!ended)
+            return pr_fail_nomem(err);
+        r->ended = ended;
+        r->ended_cap = cap;
+    }
+    ended[id] = e->kind == PR_EVENT_EXPERIMENT_END;
+    return PR_OK;
+}
+
+static int note_line(struct pr_runner *r, const char *line, size_t len,
+                     struct pr_err *err)
+{
+    struct pr_event e;
+    int rc = pr_event_read(line, len, r->arena, &e, NULL);
+
+    if (rc == PR_E_NOMEM)
+        return pr_fail_nomem(err);
+    /* Half a line of a run that was killed is no event. */
+    rc = rc == 1 && e.id ? note_event(r, &e, err) : PR_OK;
+    pr_arena_reset(r->arena);
+    return rc;
+}
+
+int pr_runner_read_ended(struct pr_runner *r, struct pr_err *err)
+{
+    struct pr_view events = {0};
+    char path[4096];
+    int rc = pr_rundir_path(r->opts->dir, "events.ndjson", path, err);
+
+    if (!rc)
+        rc = pr_file_map(path, &events, err);
+    if (rc || !events.len)
+        return rc;
+    r->seen = pr_names_new();
+    if (!r->seen)
+        rc = pr_fail_nomem(err);
+    for (size_t at = 0; !rc && at < events.len;) {
+        const char *line = events.data + at;
+        const char *end = memchr(line, '\n', events.len - at);
+        size_t len = end ? (size_t)(end - line) : events.len - at;
+        rc = note_line(r, line, len, err);
+        at += len + 1;
+    }
+    pr_file_unmap(&events);
+    return rc;
+}

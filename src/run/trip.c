@@ -1,0 +1,287 @@
+/*
+ * One experiment on its way through a run: parameters, attempts, result.
+ * Everything that goes wrong with it is its result; only what keeps the run
+ * from going on is an error.
+ */
+#include "base/file.h"
+#include "base/json.h"
+#include "record/channel.h"
+#include "record/result.h"
+#include "run/contained.h"
+#include "run/metrics.h"
+#include "run/runner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The plan's defaults under the parameters: what a workload sees, and what
+ * params.json keeps, whatever the defaults of a later version. */
+static int add_defaults(struct pr_runner *r, struct pr_trip *t,
+                        struct pr_err *err)
+{
+    const struct pr_value *own = &t->planned.params, *def = &r->plan.defaults;
+    struct pr_member *m =
+        PR_ARENA_ARRAY(r->arena, struct pr_member, own->len + def->len);
+    uint32_t n = own->len;
+
+    if (!m)
+        return pr_fail_nomem(err);
+    memcpy(m, own->members, own->len * sizeof *m);
+    for (uint32_t i = 0; i < def->len; i++)
+        if (!pr_get(own, def->members[i].key))
+            m[n++] = def->members[i];
+    t->full = (struct pr_value){.kind = PR_MAP, .len = n, .members = m};
+    return PR_OK;
+}
+
+static int write_params(struct pr_runner *r, struct pr_trip *t,
+                        struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf full = PR_BUF_INIT(64 << 20);
+    char path[4096];
+    int rc =
+        pr_rundir_file(r->opts->dir, t->planned.id, "params.json", path, err);
+
+    if (!rc)
+        rc = add_defaults(r, t, err);
+    if (rc)
+        return rc;
+    pr_json_write(&t->params, &t->planned.params);
+    pr_json_write(&full, &t->full);
+    if (!pr_buf_ok(&t->params) || !pr_buf_ok(&full))
+        return pr_fail_nomem(err);
+    return pr_file_write(path, full.data, full.len, err);
+}
+
+/* exp.log_file gets a copy of the log. Not for an experiment that will be run
+ * again; and where it cannot be written, the result is still a result. */
+static void copy_log(const struct pr_trip *t, const char *dir,
+                     struct pr_buf *warnings)
+{
+    struct pr_err err = {0};
+
+    if (!*t->job.exp.log_file || !t->attempts || t->last.wrote_log_file ||
+        t->last.status == PR_STATUS_INTERRUPTED ||
+        pr_metrics_copy_log(t->log, t->job.exp.log_file, dir, &err) == PR_OK)
+        return;
+    pr_metrics_warn(warnings, "exp.log_file was not written: %s", err.msg);
+}
+
+static void warn_of_attempt(const struct pr_attempt *a, struct pr_buf *warnings)
+{
+    if (*a->left)
+        pr_metrics_warn(warnings, "%s", a->left);
+    if (*a->seen.trouble)
+        pr_metrics_warn(warnings, "the monitor: %s", a->seen.trouble);
+}
+
+/* Writes result.json, then the event. Killed between the two, a resumed run
+ * finds the result and adds the event: pr_runner_finished_before(). */
+static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf results = PR_BUF_INIT(32 << 20);
+    PR_AUTO_BUF struct pr_buf warnings = PR_BUF_INIT(1 << 20);
+    PR_AUTO_BUF struct pr_buf rates = PR_BUF_INIT(16 << 20);
+    PR_AUTO_BUF struct pr_buf tail = PR_BUF_INIT(1 << 16);
+    char channel[4096 + 32];
+    struct pr_result result = {
+        .id = t->planned.id,
+        .status = t->last.status,
+        .reason = t->last.reason,
+        .params_json = t->params.data,
+        .results = &results,
+        .warnings = &warnings,
+        .rates = &rates,
+        .monitor = &t->last.seen.summary,
+        .started_ns = t->last.end.started_ns,
+        .ended_ns = t->last.end.ended_ns,
+        .attempts = t->attempts,
+    };
+    struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_END,
+                         .id = t->planned.id,
+                         .status = t->last.status,
+                         .reason = t->last.reason,
+                         .attempt = t->attempts,
+                         .elapsed_s = (double)t->last.end.elapsed_ns / 1e9};
+    struct pr_words_of words = {t->log, channel, &t->full};
+    int rc;
+
+    snprintf(channel, sizeof channel, "%s/" PR_CHANNEL_FILE, t->dir);
+    rc = pr_metrics_gather(&t->last, &words, &results, &rates, &warnings, err);
+
+    if (!rc && t->last.status != PR_STATUS_OK &&
+        t->last.status != PR_STATUS_SKIPPED) {
+        rc = pr_metrics_tail(t->log, &tail, err);
+        result.log_tail = tail.data;
+    }
+    copy_log(t, r->opts->dir->path, &warnings);
+    warn_of_attempt(&t->last, &warnings);
+    if (!rc)
+        rc = pr_result_write(r->opts->dir, &result, err);
+    if (rc)
+        return rc;
+    pr_runner_count(r, t->last.status);
+    return pr_runner_record(r, e, err);
+}
+
+static void tick(void *ctx)
+{
+    struct pr_runner *r = ctx;
+
+    if (r->opts->watch)
+        r->opts->watch(r->opts->watch_ctx, NULL);
+}
+
+static void stopping(void *ctx)
+{
+    struct pr_runner *r = ctx;
+    struct pr_event e = {.kind = PR_EVENT_INTERRUPT,
+                         .reason = "asked to stop by a signal"};
+
+    /* Should this fail, so does what follows, and says why. */
+    (void)!pr_runner_record(r, e, NULL);
+}
+
+/* What the attempt that counts wrote stays; of earlier ones it is numbered. */
+static void put_logs_aside(const struct pr_trip *t)
+{
+    static const char *const files[] = {"log.txt", PR_CHANNEL_FILE,
+                                        "monitor.ndjson"};
+    char now[4096 + 32], old[4096 + 64];
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(now, sizeof now, "%s/%s", t->dir, files[i]);
+        snprintf(old, sizeof old, "%s.%u", now, t->attempts);
+        (void)rename(now, old);
+    }
+}
+
+static int64_t tries_allowed(const struct pr_runner *r, const struct pr_trip *t)
+{
+    return t->earlier + 1 +
+           (r->opts->retry >= 0 ? r->opts->retry : t->job.exp.retry);
+}
+
+static int attempt_all(struct pr_runner *r, struct pr_trip *t,
+                       struct pr_err *err)
+{
+    struct pr_attempt_ctx ctx = {.keeper = r->keeper,
+                                 .monitor = r->monitor,
+                                 .stop = &r->stop,
+                                 .tick = tick,
+                                 .stopping = stopping,
+                                 .watch_ctx = r};
+    int rc = PR_OK;
+
+    while (!rc) {
+        struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_START,
+                             .id = t->planned.id,
+                             .attempt = ++t->attempts};
+        rc = pr_runner_record(r, e, err);
+        pr_attempt_done(&t->last); /* of an earlier try */
+        if (!rc)
+            rc = pr_attempt_run(&ctx, &t->job, t->log, &t->last, err);
+        if (rc || !pr_runner_is_failure(t->last.status) ||
+            t->attempts >= tries_allowed(r, t) || r->stop.count)
+            break;
+        e.kind = PR_EVENT_EXPERIMENT_RETRY;
+        e.status = t->last.status;
+        e.reason = t->last.reason;
+        e.elapsed_s = (double)t->last.end.elapsed_ns / 1e9;
+        rc = pr_runner_record(r, e, err);
+        put_logs_aside(t);
+    }
+    return rc;
+}
+
+/* Why an experiment is not run at all; NULL: it is. One that was begun here
+ * is not stopped by the log it left itself. */
+static const char *why_skip(const struct pr_job *job, bool begun)
+{
+    if (strcmp(job->exp.status, "simulate") == 0)
+        return "simulated: its command is in the log";
+    if (pr_job_is_off(job))
+        return *job->exp.status_msg ? job->exp.status_msg
+                                    : "exp.status says so";
+    return !begun && pr_metrics_done_before(job->exp.log_file, job->exp.rerun)
+               ? "exp.log_file exists"
+               : NULL;
+}
+
+static int simulate(struct pr_trip *t, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
+    const struct pr_workload *w;
+    struct pr_start start = {0};
+    struct pr_contained box;
+    int rc = pr_workload_of(&t->job, &w, err);
+
+    if (!rc)
+        rc = w->prepare(&t->job, &start, err);
+    if (!rc && pr_contained_wanted(&t->job, &start))
+        rc = pr_contained_wrap(&t->job, &start, &box, err);
+    for (size_t i = 0; !rc && start.own_env && start.own_env[i]; i++) {
+        size_t n = strcspn(start.own_env[i], "=") + 1;
+        pr_buf_add(&text, start.own_env[i], n);
+        pr_json_string(&text, start.own_env[i] + n,
+                       strlen(start.own_env[i] + n));
+        pr_buf_char(&text, ' ');
+    }
+    for (size_t i = 0; !rc && start.argv && start.argv[i]; i++) {
+        if (i)
+            pr_buf_char(&text, ' ');
+        pr_json_string(&text, start.argv[i], strlen(start.argv[i]));
+    }
+    pr_buf_char(&text, '\n');
+    if (!rc && !pr_buf_ok(&text))
+        rc = pr_fail_nomem(err);
+    return rc ? rc : pr_file_write(t->log, text.data, text.len, err);
+}
+
+static int skip(struct pr_runner *r, struct pr_trip *t, const char *why,
+                struct pr_err *err)
+{
+    struct pr_err inner = {0};
+
+    t->last.status = PR_STATUS_SKIPPED;
+    snprintf(t->last.reason, sizeof t->last.reason, "%.250s", why);
+    if (strcmp(t->job.exp.status, "simulate") == 0 && simulate(t, &inner)) {
+        t->last.status = PR_STATUS_FAILED;
+        snprintf(t->last.reason, sizeof t->last.reason, "%.250s", inner.msg);
+    }
+    return conclude(r, t, err);
+}
+
+int pr_trip_travel(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
+{
+    struct pr_err inner = {0};
+    const char *why;
+    bool begun = false;
+    int rc = pr_rundir_experiment(r->opts->dir, t->planned.id, &begun,
+                                  &t->earlier, err);
+
+    if (!rc)
+        rc =
+            pr_rundir_file(r->opts->dir, t->planned.id, "log.txt", t->log, err);
+    if (!rc)
+        rc = write_params(r, t, err);
+    if (rc)
+        return rc;
+    memcpy(t->dir, t->log, strlen(t->log) - strlen("/log.txt"));
+    t->dir[strlen(t->log) - strlen("/log.txt")] = '\0';
+    t->attempts = t->earlier;
+    put_logs_aside(t);
+    rc =
+        pr_job_init(&t->job, t->planned.id, t->dir, &t->full, r->arena, &inner);
+    if (rc) { /* a plan edited by hand: this experiment fails, not the run */
+        t->last.status = PR_STATUS_FAILED;
+        snprintf(t->last.reason, sizeof t->last.reason, "%.250s", inner.msg);
+        t->job.exp.log_file = "";
+        return conclude(r, t, err);
+    }
+    why = why_skip(&t->job, begun);
+    if (why)
+        return skip(r, t, why, err);
+    rc = attempt_all(r, t, err);
+    return rc ? rc : conclude(r, t, err);
+}

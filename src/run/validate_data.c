@@ -1,0 +1,278 @@
+/*
+ * Data sets: whether the folder is there, unless an experiment before makes
+ * it, and whether there is room for those that are made.
+ */
+#include "base/units.h"
+#include "run/validate_impl.h"
+#include "workload/emulate.h"
+#include "workload/generate.h"
+#include "workload/image_set.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+/* ---- room */
+
+/* The folder that is there already of those that a path has. */
+static bool find_parent(const char *path, char out[static PR_NAME_BYTES],
+                        struct stat *st)
+{
+    snprintf(out, PR_NAME_BYTES, "%s", path);
+    while (stat(out, st) != 0) {
+        char *slash = strrchr(out, '/');
+
+        if (is(out, "."))
+            return false;
+        if (!slash)
+            snprintf(out, PR_NAME_BYTES, ".");
+        else if (slash == out)
+            out[1] = '\0';
+        else
+            *slash = '\0';
+        if (slash == out && stat(out, st) != 0)
+            return false;
+    }
+    return true;
+}
+
+static struct pr_needed_space *space_of(struct pr_validator *v,
+                                        const char *place)
+{
+    char parent[PR_NAME_BYTES];
+    struct statvfs fs;
+    struct stat st;
+
+    if (!find_parent(place, parent, &st) || statvfs(parent, &fs) != 0)
+        return NULL;
+    for (size_t i = 0; i < v->needed_count; i++)
+        if (v->needed[i].device == (uint64_t)st.st_dev)
+            return &v->needed[i];
+    if (v->needed_count == sizeof v->needed / sizeof *v->needed)
+        return NULL;
+    v->needed[v->needed_count] = (struct pr_needed_space){
+        .device = (uint64_t)st.st_dev,
+        .free = (uint64_t)fs.f_bavail * fs.f_frsize,
+        .folder = pr_arena_str(v->ret->arena, place),
+    };
+    return &v->needed[v->needed_count++];
+}
+
+static uint64_t need_of(const struct pr_needed_space *s)
+{
+    uint64_t need;
+
+    return __builtin_add_overflow(s->kept, s->largest, &need) ? UINT64_MAX
+                                                              : need;
+}
+
+/* Sets that are kept add up; others need room one after another. */
+static int add_need(struct pr_validator *v, const struct pr_emulate *e,
+                    const struct pr_job *job, const char *place,
+                    struct pr_err *err)
+{
+    struct pr_needed_space *s = space_of(v, place);
+    uint64_t bytes;
+    bool exact;
+    int rc;
+
+    if (!s)
+        return PR_OK;
+    rc = pr_generate_bytes(&e->set, &bytes, &exact, err);
+    if (rc)
+        return rc;
+    s->sets++;
+    if (e->set.opts.keep_files) {
+        if (__builtin_add_overflow(s->kept, bytes, &s->kept))
+            s->kept = UINT64_MAX;
+    } else if (bytes > s->largest) {
+        s->largest = bytes;
+    }
+    if (need_of(s) <= s->free)
+        return PR_OK;
+    v->concerned = true;
+    if (!s->count++)
+        snprintf(s->first, sizeof s->first, "%s", job->id);
+    return PR_OK;
+}
+
+int pr_check_space_end(struct pr_validator *v, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; i < v->needed_count && !rc; i++) {
+        const struct pr_needed_space *s = &v->needed[i];
+        struct pr_job job = {.id = s->first, .arena = v->ret->arena};
+        struct pr_lack lack = {
+            .kind = PR_LACK_SPACE,
+            .code = PR_E_IO,
+            .remedy = "use fewer or smaller files, or another "
+                      "dataset.data_folder",
+            .stops = true,
+        };
+        char want[16], got[16], lost[16];
+        int found;
+
+        if (!s->count)
+            continue;
+        lack.what = pr_arena_printf(
+            v->ret->arena,
+            "data in '%s'%s need %s, but %s are free: %s are missing",
+            s->folder ? s->folder : "", s->sets > 1 ? " and others" : "",
+            pr_format_bytes(want, need_of(s)), pr_format_bytes(got, s->free),
+            pr_format_bytes(lost, need_of(s) - s->free));
+        rc = pr_lack_note(v, &job, &lack, &found, err);
+        if (!rc && found >= 0)
+            v->ret->lacks[found].count = s->count;
+    }
+    return rc;
+}
+
+/* ---- a folder that is missing */
+
+static int note_missing(struct pr_validator *v, const struct pr_job *job,
+                        const char *folder, bool ours, bool stops,
+                        int *ret_lack, struct pr_err *err)
+{
+    struct pr_lack lack = {
+        .kind = PR_LACK_DATA,
+        .code = PR_E_UNAVAIL,
+        .remedy = !ours ? "check exp.data_dir"
+                  : *job->exp.data_dir
+                      ? "make it: workflow.generate_data=true, or check "
+                        "exp.data_dir"
+                      : "make it: workflow.generate_data=true, or check "
+                        "dataset.data_folder and storage.storage_root",
+        .stops = stops,
+    };
+
+    lack.what =
+        pr_arena_printf(job->arena, "there is no data folder '%s'", folder);
+    return pr_lack_note(v, job, &lack, ret_lack, err);
+}
+
+/* ---- workloads of ours */
+
+static int look_at_set(struct pr_validator *v, const struct pr_job *job,
+                       const struct pr_emulate *e, int *ret_lack,
+                       struct pr_err *err)
+{
+    char place[PR_NAME_BYTES];
+    struct stat st;
+    bool is_there;
+
+    pr_generate_place(&e->set, &e->storage, place);
+    is_there = stat(place, &st) == 0;
+    if (e->workflow.generate_data) {
+        if (pr_names_add(v->made, place, strlen(place)) == PR_NO_NAME)
+            return pr_fail_nomem(err);
+        return is_there ? PR_OK : add_need(v, e, job, place, err);
+    }
+    if (is_there || pr_names_find(v->made, place, strlen(place)) != PR_NO_NAME)
+        return PR_OK;
+    return note_missing(v, job, place, true, true, ret_lack, err);
+}
+
+static const char *text_of(const struct pr_job *job, const char *name)
+{
+    const struct pr_value *v = pr_get(job->params, name);
+
+    return !v                   ? ""
+           : v->kind == PR_STR  ? v->s
+           : v->kind == PR_BOOL ? (v->b ? "true" : "false")
+                                : "";
+}
+
+/* Experiments that differ in none of these have the same data. NULL: out of
+ * memory. */
+static const char *set_question(const struct pr_job *job,
+                                const struct pr_workload *w)
+{
+    static const char *const names[] = {
+        "dataset.data_folder",    "storage.storage_root", "storage.engine",
+        "storage.storage_type",   "reader.data_loader",   "dataset.format",
+        "workflow.generate_data", "workflow.train"};
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
+
+    pr_buf_printf(&text, "set %s\n%s", w->name, job->exp.data_dir);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        pr_buf_printf(&text, "\n%s", text_of(job, names[i]));
+    return pr_buf_ok(&text) ? pr_arena_str(job->arena, text.data) : NULL;
+}
+
+static int check_set(struct pr_validator *v, struct pr_job *job,
+                     const struct pr_workload *w, struct pr_err *err)
+{
+    struct pr_emulate *e = PR_ARENA_NEW(job->arena, struct pr_emulate);
+    const char *question = set_question(job, w);
+    bool images = !is(w->name, "emulate");
+    int found = PR_NO_LACK, rc;
+
+    if (!e || !question)
+        return pr_fail_nomem(err);
+    if (pr_asked(v, question, &found))
+        return PR_OK;
+    rc = pr_emulate_init(e, job, NULL);
+    if (rc) /* not of that kind; the workload itself had nothing against it */
+        return rc == PR_E_NOMEM ? pr_fail_nomem(err) : PR_OK;
+    if (images && *job->exp.data_dir)
+        snprintf(e->set.folder, sizeof e->set.folder, "%s", job->exp.data_dir);
+    if (images)
+        e->reader.data_loader = "pytorch";
+    if (pr_emulate_has_files(e) &&
+        (images || e->workflow.train || e->workflow.generate_data))
+        rc = look_at_set(v, job, e, &found, err);
+    return rc ? rc : pr_asked_note(v, question, found, err);
+}
+
+/* ---- programs of the user's */
+
+static bool is_folder(const char *cwd, const char *path)
+{
+    int dir = *cwd ? open(cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;
+    struct stat st;
+    bool there = fstatat(dir, path, &st, 0) == 0;
+
+    if (dir >= 0)
+        close(dir);
+    return there;
+}
+
+/* A command of the user's may make its folder itself. */
+static int check_data_dir(struct pr_validator *v, const struct pr_job *job,
+                          const struct pr_workload *w, struct pr_err *err)
+{
+    const char *folder = job->exp.data_dir, *question;
+    int found = PR_NO_LACK, rc = PR_OK;
+
+    if (!*folder || strstr(folder, "://"))
+        return PR_OK;
+    question = pr_arena_printf(job->arena, "folder %s\n%s\n%s", w->name,
+                               job->exp.cwd, folder);
+    if (!question)
+        return pr_fail_nomem(err);
+    if (pr_asked(v, question, &found))
+        return PR_OK;
+    if (!is_folder(job->exp.cwd, folder))
+        rc = note_missing(v, job, folder, false, is(w->name, "framework"),
+                          &found, err);
+    return rc ? rc : pr_asked_note(v, question, found, err);
+}
+
+int pr_check_data(struct pr_validator *v, struct pr_job *job,
+                  const struct pr_workload *w, struct pr_err *err)
+{
+    if (is(w->name, "emulate"))
+        return check_set(v, job, w, err);
+    if (is(w->name, "native") || is(w->name, "loader"))
+        return pr_image_set_wanted(job) ? check_set(v, job, w, err) : PR_OK;
+    return is(w->name, "null") ? PR_OK : check_data_dir(v, job, w, err);
+}

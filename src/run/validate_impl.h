@@ -1,0 +1,89 @@
+/* What the parts of validation share: one look at one experiment after
+ * another, and what was asked before. */
+#ifndef PR_RUN_VALIDATE_IMPL_H
+#define PR_RUN_VALIDATE_IMPL_H
+
+#include "base/names.h"
+#include "base/nvml.h"
+#include "conf/framework.h"
+#include "run/validate.h"
+#include "workload/workload.h"
+
+enum {
+    PR_LACKS_MAX = 1000,
+    PR_NO_LACK = -1,
+    PR_LOST_GPUS = -2, /* they become one lack in the end */
+};
+
+/* GPUs that are missing, over all experiments: one lack in the end. */
+struct pr_lost_gpus {
+    struct pr_names *words;
+    uint64_t count;
+    char first[40];
+    bool stops;
+};
+
+/* What data sets will take of one file system. */
+struct pr_needed_space {
+    uint64_t device, free, sets;
+    uint64_t count;         /* experiments for which it is too much */
+    uint64_t kept, largest; /* bytes of all that stay, and of one that does
+                               not */
+    char first[40];
+    const char *folder; /* one of them */
+};
+
+struct pr_validator {
+    struct pr_validation *ret;
+    struct pr_names *lacks;  /* kind and words: their number is the lack's */
+    struct pr_names *asked;  /* questions, with the lack that answered each */
+    struct pr_names *places; /* what experiments write to */
+    struct pr_names *made;   /* data folders that experiments make */
+    struct pr_frameworks *frameworks;
+    int32_t *answers;
+    size_t answer_cap;
+    uint64_t *last; /* of each lack: the experiment that had it last */
+    size_t last_cap;
+    uint64_t now;   /* number of the experiment looked at, from 1 */
+    bool concerned; /* it lacks something */
+    struct pr_lost_gpus lost[2]; /* those that a command of the user's may do
+                                    without, and those that stop a run */
+    struct pr_nvml *nvml;        /* NULL: there is none, or nobody asked yet */
+    unsigned gpus;
+    bool gpus_counted;
+    struct pr_needed_space needed[16];
+    size_t needed_count;
+};
+
+/* Notes a lack of this experiment, once. The number of it in *ret_lack, which
+ * may be NULL. */
+int pr_lack_note(struct pr_validator *v, const struct pr_job *job,
+                 const struct pr_lack *lack, int *ret_lack,
+                 struct pr_err *err) PR_MUST_CHECK;
+void pr_lack_again(struct pr_validator *v, int lack);
+
+/* What a question was answered with: PR_NO_LACK or the lack's number, which
+ * then concerns this experiment, too. False: it was not asked yet. */
+bool pr_asked(struct pr_validator *v, const char *question, int *ret_lack);
+int pr_asked_note(struct pr_validator *v, const char *question, int lack,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* The parts. */
+int pr_check_container(struct pr_validator *v, struct pr_job *job,
+                       struct pr_err *err) PR_MUST_CHECK;
+int pr_check_gpus(struct pr_validator *v, const struct pr_job *job,
+                  const struct pr_workload *w,
+                  struct pr_err *err) PR_MUST_CHECK;
+int pr_check_gpus_end(struct pr_validator *v, struct pr_err *err) PR_MUST_CHECK;
+int pr_check_framework(struct pr_validator *v, struct pr_job *job,
+                       struct pr_err *err) PR_MUST_CHECK;
+int pr_check_program(struct pr_validator *v, const struct pr_job *job,
+                     const struct pr_start *start,
+                     struct pr_err *err) PR_MUST_CHECK;
+int pr_check_data(struct pr_validator *v, struct pr_job *job,
+                  const struct pr_workload *w,
+                  struct pr_err *err) PR_MUST_CHECK;
+int pr_check_space_end(struct pr_validator *v,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,80 @@
+/* Programs of the user's: whether they can be started. */
+#include "base/which.h"
+#include "run/validate_impl.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_runnable(int dir, const char *path)
+{
+    struct stat st;
+
+    return fstatat(dir, path, &st, 0) == 0 && S_ISREG(st.st_mode) &&
+           faccessat(dir, path, X_OK, 0) == 0;
+}
+
+static const char *path_in(const char *const *env)
+{
+    for (; env && *env; env++)
+        if (strncmp(*env, "PATH=", 5) == 0)
+            return *env + 5;
+    return NULL;
+}
+
+/* As the keeper will look for it: in the folder it starts in, and on the
+ * experiment's own PATH. */
+static bool is_here(const char *program, const char *cwd, const char *path)
+{
+    int dir = *cwd ? open(cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;
+    bool found = false;
+    char whole[PATH_MAX];
+
+    if (strchr(program, '/'))
+        found = is_runnable(dir, program);
+    else
+        for (const char *at = path; at && !found;) {
+            size_t n = strcspn(at, ":");
+            int len =
+                snprintf(whole, sizeof whole, "%.*s%s%s",
+                         n < PATH_MAX ? (int)n : 0, at, n ? "/" : "", program);
+
+            found = len > 0 && (size_t)len < sizeof whole &&
+                    is_runnable(dir, whole);
+            at = at[n] ? at + n + 1 : NULL;
+        }
+    if (dir >= 0)
+        close(dir);
+    return found;
+}
+
+/* These experiments fail, and others of the plan may not need it. */
+int pr_check_program(struct pr_validator *v, const struct pr_job *job,
+                     const struct pr_start *start, struct pr_err *err)
+{
+    const char *program = start->argv[0];
+    const char *path = path_in((const char *const *)start->env), *question;
+    struct pr_lack lack = {.kind = PR_LACK_COMMAND, .code = PR_E_UNAVAIL};
+    int found = PR_NO_LACK, rc = PR_OK;
+
+    if (!program || !*program || !path ||
+        (job->exp.docker && !start->contains_itself))
+        return PR_OK;
+    question = pr_arena_printf(job->arena, "program %s\n%s\n%s", program,
+                               job->exp.cwd, path);
+    if (!question)
+        return pr_fail_nomem(err);
+    if (pr_asked(v, question, &found))
+        return PR_OK;
+    if (!is_here(program, job->exp.cwd, path)) {
+        lack.what = pr_arena_printf(
+            job->arena,
+            strchr(program, '/') ? "'%s' is no program that can be started"
+                                 : "'%s' is not on PATH",
+            program);
+        rc = pr_lack_note(v, job, &lack, &found, err);
+    }
+    return rc ? rc : pr_asked_note(v, question, found, err);
+}

@@ -1,0 +1,32 @@
+/* Whether a framework is on this machine. Nothing is started to find out. */
+#ifndef PR_WORKLOAD_FRAMEWORK_HERE_H
+#define PR_WORKLOAD_FRAMEWORK_HERE_H
+
+#include "conf/framework.h"
+
+enum pr_framework_state {
+    PR_FRAMEWORK_ABSENT,
+    PR_FRAMEWORK_HERE,
+    PR_FRAMEWORK_UNKNOWN, /* its file says nothing of how to find it */
+};
+
+/* Looks for it on bare metal. first is the Python to try first, as
+ * runtime.python, or "python3". *ret_detail is what was found or is missing:
+ * a path, a version, or a few words; borrowed or in the arena. Negative: out
+ * of memory. */
+int pr_framework_here(const struct pr_framework *f, const char *first,
+                      struct pr_arena *a, const char **ret_detail,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* The interpreter to start a program of ours with; first is runtime.python.
+ * Whether it has what is imported is another question: pr_python_has. NULL:
+ * out of memory. */
+const char *pr_framework_python(const struct pr_framework *f, const char *first,
+                                struct pr_arena *a);
+
+/* What would put it there, and who needs it: for `prony doctor`. In the arena;
+ * NULL: out of memory. */
+const char *pr_framework_remedy(const struct pr_framework *f,
+                                struct pr_arena *a);
+
+#endif
