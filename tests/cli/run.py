@@ -112,6 +112,10 @@ class Scratch:
             "LC_ALL": "C.UTF-8",
             "TERM": "dumb",
             "TZ": "UTC",
+            # A made-up library for GPUs; the name of a real one would do.
+            "PRONY_NVML": "",  # the GPUs of this machine are not to be seen
+            "FAKE_NVML": os.path.join(os.path.dirname(opts.prony), "tests",
+                                      "fake_nvml.so"),
         }
         for name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS",
                      "UBSAN_OPTIONS"):

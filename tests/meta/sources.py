@@ -9,8 +9,8 @@ import sys
 from common import SRC, finish, read
 
 # meson.build, list, folder (relative to that meson.build), pattern.
-ROOMS = "base conf storage format loader nn workload launch plan record run " \
-        "analyse present study"
+ROOMS = "base conf storage format loader nn workload launch monitor plan record " \
+        "run analyse present study"
 LISTS = [("src/meson.build", room + "_sources", room, r".*\.c")
          for room in ROOMS.split()] + [
     ("cli/meson.build", "cli_sources", "", r".*\.c"),

@@ -11,10 +11,12 @@ PRONY = os.path.abspath(os.environ.get("PRONY")
                         or os.path.join(SRC, "build", "prony"))
 VENV = os.path.join(SRC, "build", "venv", "bin", "python")
 THREADS, BATCH, CLASSES, STEPS = 2, 4, 10, 10
-# Side of the input, where 64 is too little or more than is needed.
+# Side of the input, where 64 is too little (resnet269: rounding alone moves
+# what comes out by 2 %) or more than is needed.
 SIDES = {"inception3": 107, "inception4": 107, "inception_resnet_v2": 107,
          "xception": 75, "overfeat": 103, "vgg11": 48, "vgg13": 48,
-         "vgg16": 48, "vgg19": 48, "alexnet": 67, "alexnet_owt": 67}
+         "vgg16": 48, "vgg19": 48, "alexnet": 67, "alexnet_owt": 67,
+         "resnet269": 128}
 # Other tests run at the same time: threads that wait must not spin.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 sys.path.insert(0, os.path.join(SRC, "python"))

@@ -127,6 +127,13 @@ class Torch:
                 for n, t in self.net.tensors().items()}
 
 
+def add_distances(found, want, furthest):
+    """Keeps the largest distance from float64."""
+    for name, t in found.items():
+        furthest[name] = max(np.linalg.norm(t - want[name]),
+                             furthest.get(name, 0))
+
+
 def torch_distances(spec, weights, batches, want):
     """(What PyTorch computes in float32, how far each is from float64: the
     largest over some orders of summing.)"""
@@ -139,21 +146,17 @@ def torch_distances(spec, weights, batches, want):
         found = Torch(spec, weights, batches[:1], last=last,
                       reverse=reverse).step()
         first = first or found
-        for name, t in found.items():
-            furthest[name] = max(np.linalg.norm(t - want[name]),
-                                 furthest.get(name, 0))
+        add_distances(found, want, furthest)
     torch.set_num_threads(THREADS)
     return first, furthest
 
 
-def move_weights(spec, weights, batches, want, furthest, seed):
-    """Adds to how far PyTorch gets when weights move by what float32 rounds:
-    where a ReLU is within that of 0, gradients jump."""
+def moved(weights, seed):
+    """By what float32 rounds: where a ReLU is within that of 0, gradients
+    jump."""
     rng = np.random.default_rng(seed)
-    moved = {n: (w * (1 + 6e-8 * rng.standard_normal(w.shape)))
-             .astype("float32") for n, w in weights.items()}
-    for name, t in Torch(spec, moved, batches[:1]).step().items():
-        furthest[name] = max(np.linalg.norm(t - want[name]), furthest[name])
+    return {n: (w * (1 + 6e-8 * rng.standard_normal(w.shape)))
+            .astype("float32") for n, w in weights.items()}
 
 
 def with_statistics(spec, weights, batches, rng):

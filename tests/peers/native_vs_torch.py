@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The same network, weights and batch in the native engine and in PyTorch.
 
-Usage: native_vs_torch.py [--all] [MODEL…]      (default: a few small ones)
+Usage: native_vs_torch.py [--all|--mistakes] [MODEL…]   (default: some small)
 
 For each model, reduced in input and classes or tiny, dropout off: weights are
 made here, and a batch unless the model says what its data is; `prony run -P
@@ -9,18 +9,11 @@ exp.framework=native` computes with them, and so does PyTorch in this process,
 in float32 and in float64, building the network from the model.json that prony
 writes for exp.framework=pytorch. Compared are
 
-- outputs and losses of a training step and the running statistics of batch
-  norm, to 1e-4 relative. Where PyTorch's float32 is itself further from
-  float64 (deep networks of random weights with batch norm and no shortcuts
-  amplify rounding), the distance from float64 may be 1.5 times PyTorch's;
-- each weight gradient: its distance from the float64 gradient may be 1.5 times
-  that of PyTorch's float32. Where a sum is near 0 its rounding decides whether
-  a ReLU lets it pass, so PyTorch's own distance depends on luck: it is the
-  largest of some orders of summing (plain, channels last, the batch reversed,
-  one thread), and where that is not enough of weights that move by what
-  float32 rounds. Below 3e-6 of the gradient itself, or 1e-7 of all gradients
-  together (a bias before batch norm has gradient 0), there is nothing to
-  compare;
+- outputs and losses of a training step, to 1e-4 relative;
+- the running statistics of batch norm and each weight gradient: the distance
+  from float64 may be 1.5 times that of PyTorch's float32. Below 3e-6 of the
+  tensor itself, or 1e-7 of all gradients together (a bias before batch norm
+  has gradient 0), there is nothing to compare;
 - weights after the step;
 - losses of ten steps, to 2 %, at a learning rate that is small enough for
   PyTorch to agree with itself when the batch is reversed: of SGD for those
@@ -32,6 +25,23 @@ writes for exp.framework=pytorch. Compared are
   is but rounding);
 - outputs of inference (where the engine folds batch norm away), as those of
   training; of a second batch where a state is carried on.
+
+What rounding does to a network is luck: where a sum is near 0 it decides
+whether a ReLU lets it pass, a loss is a single number that may be right by
+chance, and deep networks of random weights with batch norm amplify it layer by
+layer (outputs of inception4 are 2e-3 from float64 in either program). So
+PyTorch's own distance is the largest of some orders of summing (plain,
+channels last, the batch reversed, one thread), and where that is not enough of
+up to 16 runs with weights that move by what float32 rounds. 1.5 times that is
+what outputs and losses that miss 1e-4 are judged by, too; but outputs, losses
+and statistics that are 2 % off are wrong whatever PyTorch does.
+
+--mistakes tells what could hide behind this: PyTorch computes another network
+than prony, with one thing wrong at a time (a pool of the other kind, a bias
+left out, epsilon or momentum of norms), and a step must tell each. All are
+found in lenet, resnet18 and inception4. In resnet269 one is not, and cannot
+be: epsilon of the last norm alone, 3e-4 where rounding makes 1e-2. Small
+mistakes are for shallow networks to find.
 
 Recurrent layers are computed both ways, nn.rnn=unrolled and onednn. Some
 models (with --all all but those that tell classes of images) also run through
@@ -52,9 +62,10 @@ need_torch(__file__)
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
+from _native_mistakes import mistakes  # noqa: E402
 from _native_torch import (DECAY, MOMENTUM, RATE, SAME_CURVE,  # noqa: E402
-                           STATISTICS, Torch, curves_differ, far, first_rate,
-                           make_batches, make_weights, move_weights,
+                           STATISTICS, Torch, add_distances, curves_differ,
+                           far, first_rate, make_batches, make_weights, moved,
                            own_losses, plain_sgd, smooth_losses,
                            torch_distances, with_statistics)
 from prony.backends.torch_net import Net  # noqa: E402
@@ -66,8 +77,13 @@ SMALL = ["lenet", "resnet18", "vae", "wlm", "translator", "recom", "dcgan",
 THROUGH_PROGRAM = ["lenet", "dcgan"]
 CLOSE = 1e-4
 AS_NEAR, FLOOR, FLOOR_ALL = 1.5, 3e-6, 1e-7
+TOO_MUCH = .02
 AFTER_STEPS, OF_WAY = 3, 5e-3
 MOVES = 16  # a ReLU that flips in one of five flips in one of them
+
+
+class TooFar(Wrong):
+    """Moving weights will not help."""
 
 
 class Case:
@@ -102,6 +118,14 @@ def check_close(what, a, b, limit=CLOSE):
     return d
 
 
+def check_near(found, want, names):
+    """What is this far away is no rounding, whatever PyTorch does."""
+    for name in names:
+        d = far(found[name], want[name])
+        if not d <= TOO_MUCH:
+            raise TooFar("%s: %.2g from float64" % (name, d))
+
+
 def check_step(what, found, theirs, want, torch_far):
     """To 1e-4, or as near to float64 as PyTorch."""
     d = far(found, theirs)
@@ -112,6 +136,21 @@ def check_step(what, found, theirs, want, torch_far):
                         what, d, CLOSE, far(found, want),
                         torch_far / np.linalg.norm(want)))
     return d
+
+
+def check_statistics(found, want, torch_far):
+    """The largest share of what is allowed."""
+    worst = 0
+    for name in [n for n in want if n.endswith(STATISTICS)]:
+        size = np.linalg.norm(want[name])
+        d = np.linalg.norm(found[name] - want[name])
+        share = d / max(torch_far[name], FLOOR * size / AS_NEAR)
+        if not share <= AS_NEAR:
+            raise Wrong("%s is %.2f times as far (%.2g of itself, PyTorch "
+                        "%.2g)" % (name, share, d / size,
+                                   torch_far[name] / size))
+        worst = max(worst, share)
+    return worst
 
 
 def check_gradients(saved, want, torch_far):
@@ -139,16 +178,17 @@ def check_gradients(saved, want, torch_far):
     return worst, whose
 
 
-def check_or_move(case, saved, want, torch_far):
-    """check_gradients, if need be beside what PyTorch makes of weights that
+def check_or_move(check, move):
+    """What check() says, if need be beside what PyTorch makes of weights that
     move by rounding."""
     for seed in range(MOVES):
         try:
-            return check_gradients(saved, want, torch_far)
+            return check()
+        except TooFar:
+            raise
         except Wrong:
-            move_weights(case.spec, case.weights, case.batches, want,
-                         torch_far, seed)
-    return check_gradients(saved, want, torch_far)
+            move(seed)
+    return check()
 
 
 def check_update(weights, saved):
@@ -197,35 +237,57 @@ def check_network(case):
         raise Wrong("other gradients when values are overwritten")
 
 
+class Step:
+    """A step of training in PyTorch, and how far it is from float64."""
+
+    def __init__(self, case):
+        self.case = case
+        self.want = case.torch(torch.float64).step()
+        self.theirs, self.torch_far = torch_distances(
+            case.spec, case.weights, case.batches, self.want)
+        self.losses = [n for n in self.want if n.split(".")[0] == "loss"]
+
+    def move(self, seed):
+        found = Torch(self.case.spec, moved(self.case.weights, seed),
+                      self.case.batches[:1]).step()
+        add_distances(found, self.want, self.torch_far)
+
+    def check(self, way, saved):
+        """How far losses and outputs are; shares of statistics and of
+        gradients, and whose the last is."""
+        check_near(saved, self.want, [
+            n for n in self.want if n in self.losses or n == "output"
+            or n.endswith(STATISTICS)])
+        said = [max(check_step("%s (%s)" % (n, way), saved[n], self.theirs[n],
+                               self.want[n], self.torch_far[n])
+                    for n in names) for names in (self.losses, ["output"])]
+        return (*said, check_statistics(saved, self.want, self.torch_far),
+                check_gradients(saved, self.want, self.torch_far))
+
+
+def native_step(case, way):
+    """What Step.check() compares."""
+    results, saved = case.prony.native(
+        case.path_batch, nn_save_gradients=True, nn_optimizer="sgd",
+        nn_learning_rate=RATE, nn_momentum=MOMENTUM,
+        nn_weight_decay=DECAY, nn_rnn=way)
+    saved.update((n, np.float64(value)) for n, value in results.items()
+                 if n == "loss" or n.startswith("loss."))
+    return saved
+
+
 def check_training(case):
     """A step, in each way."""
-    want = case.torch(torch.float64).step()
-    theirs, torch_far = torch_distances(case.spec, case.weights,
-                                        case.batches, want)
-    losses = [n for n in want if n.split(".")[0] == "loss"]
-    statistics = [n for n in want if n.endswith(STATISTICS)]
-    most = {}
+    step, most = Step(case), []
     for way in case.ways:
-        results, saved = case.prony.native(
-            case.path_batch, nn_save_gradients=True, nn_optimizer="sgd",
-            nn_learning_rate=RATE, nn_momentum=MOMENTUM,
-            nn_weight_decay=DECAY, nn_rnn=way)
-        saved.update((n, np.float64(results[n])) for n in losses)
-        for what, names in (("loss", losses), ("outputs", ["output"]),
-                            ("statistics", statistics)):
-            for n in names:
-                most[what] = max(most.get(what, 0), check_step(
-                    "%s (%s)" % (n, way), saved[n], theirs[n], want[n],
-                    torch_far[n]))
-        most["gradients"] = max(
-            most.get("gradients", (0, "")),
-            check_or_move(case, saved, want, torch_far))
+        saved = native_step(case, way)
+        most.append(check_or_move(lambda: step.check(way, saved), step.move))
         check_update(case.weights, saved)
-        check_frozen(case, saved, {n[5:] for n in want})
-    said = ["%s %.1e" % (what, most[what])
-            for what in ("loss", "outputs", "statistics") if what in most]
-    return said + ["gradients %.2f (%s)" % (most["gradients"][0],
-                                            most["gradients"][1][5:])]
+        check_frozen(case, saved, {n[5:] for n in step.want})
+    loss, outputs, statistics, gradients = map(max, zip(*most))
+    return (["loss %.1e" % loss, "outputs %.1e" % outputs]
+            + ["statistics %.2f" % statistics] * bool(statistics)
+            + ["gradients %.2f (%s)" % (gradients[0], gradients[1][5:])])
 
 
 def check_curve(kind, rate, found, want):
@@ -302,19 +364,28 @@ def check_inference(case):
     save(path, {**trained, **case.batches[0]})
     times = 2 if case.carries else 1
 
-    def infer(*how, **more):
-        return Torch(case.spec, trained, case.batches[:1], *how,
+    def infer(weights, *how, **more):
+        return Torch(case.spec, weights, case.batches[:1], *how,
                      **more).infer(times)
 
-    want = infer(torch.float64)
-    theirs = [infer(last=last) for last in (False, True)]
-    torch_far = max(np.linalg.norm(t - want) for t in theirs)
+    want = infer(trained, torch.float64)
+    theirs = [infer(trained, last=last) for last in (False, True)]
+    near = {"output": 0}
+    for t in theirs:
+        add_distances({"output": t}, {"output": want}, near)
+
+    def move(seed):
+        add_distances({"output": infer(moved(trained, seed))},
+                      {"output": want}, near)
+
     most = 0
     for way in case.ways:
         _, saved = case.prony.native(path, exp_phase="inference", nn_rnn=way,
                                      exp_num_batches=times)
-        most = max(most, check_step("outputs of inference", saved["output"],
-                                    theirs[0], want, torch_far))
+        check_near(saved, {"output": want}, ["output"])
+        most = max(most, check_or_move(lambda: check_step(
+            "outputs of inference", saved["output"], theirs[0], want,
+            near["output"]), move))
     return "inference %.1e" % most
 
 
@@ -350,8 +421,28 @@ def check_program(case):
     return "back-end %.1e" % d
 
 
+def check_mistakes(case):
+    """That none passes."""
+    way, missed, count = case.ways[0], [], 0
+    saved = native_step(case, way)
+    for what, case.spec, case.weights in mistakes(case.spec, case.weights):
+        step = Step(case)
+        try:
+            check_or_move(lambda: step.check(way, saved), step.move)
+            missed.append(what)
+        except Wrong as e:
+            print("# %s: %s" % (what, e), flush=True)
+        count += 1
+    if missed or not count:
+        raise Wrong("%d of %d mistakes not found: %s" % (
+            len(missed), count, ", ".join(missed)))
+    return "%d mistakes found" % count
+
+
 def check(model, folder, everything):
     case = Case(model, folder)
+    if "--mistakes" in sys.argv[1:]:
+        return check_mistakes(case)
     check_network(case)
     said = check_training(case)
     if is_classifier(case.spec):

@@ -1,99 +1,9 @@
 /* How the program of a framework is started: which interpreter, which
  * arguments, and what is written for it before. */
-#include "scratch.h"
-#include "torture.h"
-#include "values.h"
-#include "workload/python.h"
+#include "test_workload_framework.h"
 #include "workload/workload.h"
 
 #include <sys/stat.h>
-
-#define BACK_ENDS "share/python/prony/backends/"
-#define PROGRAM BACK_ENDS "pytorch.py"
-
-static const char definition[] = "model: tiny\n"
-                                 "title: Tiny\n"
-                                 "input: [4]\n"
-                                 "classes: 3\n"
-                                 "layers:\n"
-                                 "  - {linear: $classes, name: head}\n";
-
-static void shell(const char *command)
-{
-    assert_int_equal(system(command), 0);
-}
-
-/* A share folder, a model, and interpreters: with is one that has torch. */
-static int enter_share(void **state)
-{
-    if (enter(state))
-        return -1;
-    shell("mkdir -p share/workloads share/python/prony/backends dir "
-          "none/bin none/lib/python3.11/site-packages "
-          "with/bin with/lib/python3.11/site-packages/torch "
-          "debian/bin debian/lib/python3/dist-packages/torch "
-          "venv/bin venv/lib/python3.11/site-packages path/torch");
-    shell("touch venv/pyvenv.cfg " PROGRAM " " BACK_ENDS
-          "tensorflow.py " BACK_ENDS "onnxruntime.py");
-    shell("for p in none with debian; do printf '#!/bin/sh\\n' > "
-          "$p/bin/python3; chmod +x $p/bin/python3; done; "
-          "ln -s ../../with/bin/python3 venv/bin/python3; "
-          "ln -s with/bin/python3 linked");
-    spit("tiny.yaml", definition);
-    (void)unsetenv("PYTHONPATH");
-    (void)unsetenv("PRONY_TORCH_PYTHON");
-    (void)unsetenv("PRONY_TF_PYTHON");
-    (void)unsetenv("PRONY_ORT_PYTHON");
-    (void)setenv("HOME", scratch_dir, 1);
-    return setenv("PRONY_SHARE", "share", 1);
-}
-
-/* ---- interpreters */
-
-static void a_package_is_looked_for_where_the_interpreter_would(void **state)
-{
-    static const struct {
-        const char *python;
-        bool want;
-    } rows[] = {
-        {"none/bin/python3", false},    {"with/bin/python3", true},
-        {"debian/bin/python3", true},   {"nowhere/bin/python3", false},
-        {"venv/bin/python3", false},    {"./linked", true},
-        {"no-such-python-here", false}, {"", false},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (pr_python_has(rows[i].python, "torch") != rows[i].want)
-            fail_msg("%s", rows[i].python);
-    assert_false(pr_python_has("with/bin/python3", "tensorflow"));
-    assert_int_equal(setenv("PYTHONPATH", ":nothing:path", 1), 0);
-    assert_true(pr_python_has("none/bin/python3", "torch"));
-    assert_false(pr_python_has("nowhere/bin/python3", "torch"));
-    assert_int_equal(unsetenv("PYTHONPATH"), 0);
-    shell("mkdir -p .local/lib/python3.11/site-packages/torch");
-    assert_true(pr_python_has("none/bin/python3", "torch"));
-    assert_false(pr_python_has("venv/bin/python3", "torch"));
-}
-
-static void the_first_that_has_it_is_taken(void **state)
-{
-    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    const char *none = "none/bin/python3", *with = "with/bin/python3";
-    const char *other = "debian/bin/python3";
-
-    (void)state;
-    assert_non_null(a);
-    assert_string_equal(pr_python_with("torch", with, other, a), with);
-    assert_string_equal(pr_python_with("torch", none, other, a), other);
-    assert_string_equal(pr_python_with("torch", none, none, a), none);
-    assert_string_equal(pr_python_with("torch", none, NULL, a), none);
-    assert_string_equal(pr_python_with("torch", "missing", "", a), "missing");
-    shell("mkdir -p share/build && mv with share/build/venv && "
-          "ln -s python3 share/build/venv/bin/python");
-    assert_string_equal(pr_python_with("torch", none, NULL, a),
-                        "share/build/venv/bin/python");
-}
 
 /* ---- the start */
 
@@ -259,6 +169,83 @@ static void each_framework_has_a_program_and_a_variable(void **state)
     }
 }
 
+/* The image has an interpreter of its own. */
+static void in_a_container_python_is_the_images(void **state)
+{
+    struct pr_start start = {0};
+    struct rig r;
+
+    (void)state;
+    rig_init(&r, "dir",
+             quoted("'exp.framework': 'pytorch', 'exp.model': 'tiny.yaml', "
+                    "'runtime.python': 'python', 'exp.docker': true"));
+    assert_int_equal(setenv("PRONY_TORCH_PYTHON", "with/bin/python3", 1), 0);
+    assert_int_equal(prepare(&r, &start, NULL), PR_OK);
+    assert_string_equal(start.argv[0], "python");
+    assert_non_null(strstr(start.argv[1], PROGRAM));
+    assert_false(start.contains_itself);
+    pr_arena_free(r.arena);
+}
+
+/* A file of the user's may bring its own, wherever it is started. */
+static void a_program_may_be_beside_the_file(void **state)
+{
+    struct pr_start start = {0};
+    struct rig r;
+
+    (void)state;
+    shell("mkdir own && touch own/mine.py && mkdir -p python && "
+          "touch python/mine.py share/python/mine.py");
+    assert_int_equal(setenv("PRONY_FRAMEWORKS", "own", 1), 0);
+    spit("own/mine.yaml", "framework: mine\nkind: python\nmodule: torch\n"
+                          "program: ./mine.py\n");
+    rig_init(&r, "dir",
+             quoted("'exp.framework': 'mine', 'exp.model': 'tiny.yaml', "
+                    "'runtime.python': 'with/bin/python3'"));
+    assert_int_equal(prepare(&r, &start, NULL), PR_OK);
+    assert_non_null(strstr(start.argv[1], "/own/mine.py"));
+    spit("own/mine.yaml", "framework: mine\nkind: python\nmodule: torch\n"
+                          "program: python/mine.py\n");
+    assert_int_equal(prepare(&r, &start, NULL), PR_OK);
+    assert_non_null(strstr(start.argv[1], "/share/python/mine.py"));
+    pr_arena_free(r.arena);
+}
+
+static void a_launcher_of_the_users_is_started_instead(void **state)
+{
+    static const struct {
+        const char *params, *want;
+        bool itself;
+    } rows[] = {
+        {"'exp.framework': 'pytorch', 'pytorch.launcher': 'sh -c'", "sh", true},
+        {"'exp.framework': 'toy', 'toy.launcher': ['sh']", "sh", true},
+        {"'exp.framework': 'caffe2', 'caffe2.launcher': 'sh'", "sh", true},
+        {"'exp.framework': 'toy', 'exp.docker': true, 'toy.command': 'go on'",
+         "go", false},
+        {"'exp.framework': 'fork', 'exp.framework_family': 'toy', "
+         "'exp.docker': true, 'toy.command': ['go', 'on']",
+         "go", false},
+        {"'exp.framework': 'pytorch', 'exp.docker': true, "
+         "'pytorch.command': 'go'",
+         "go", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pr_start start = {0};
+        struct pr_err err = {0};
+        struct rig r;
+
+        rig_init(&r, "dir", quoted(rows[i].params));
+        if (prepare(&r, &start, &err))
+            fail_msg("%s: %s", rows[i].params, err.msg);
+        assert_string_equal(start.argv[0], rows[i].want);
+        assert_int_equal(start.contains_itself, rows[i].itself);
+        assert_non_null(start.log_file);
+        pr_arena_free(r.arena);
+    }
+}
+
 /* ---- the model's own data */
 
 #define CURVE                                                 \
@@ -356,8 +343,15 @@ static void the_workload_follows_from_the_framework(void **state)
         {"'exp.framework': 'pytorch', 'exp.command': 'ls'", "command", PR_OK},
         {"'exp.framework': 'native', 'exp.command': 'ls'", "command", PR_OK},
         {"'exp.framework': 'pytorch', 'exp.workload': 'null'", "null", PR_OK},
-        {"'exp.framework': 'caffe2'", "!framework 'caffe2' cannot",
-         PR_E_UNAVAIL},
+        {"'exp.framework': 'toy'", "framework", PR_OK},
+        {"'exp.framework': 'fork', 'exp.docker': true", "framework", PR_OK},
+        {"'exp.framework': 'own'", PR_HAVE_ONEDNN ? "native" : "!",
+         PR_HAVE_ONEDNN ? PR_OK : PR_E_UNAVAIL},
+        {"'exp.framework': 'caffe2'", "!there is no framework 'caffe2'",
+         PR_E_CONF},
+        {"'exp.framework': 'caffe2', 'caffe2.launcher': 'sh'", "framework",
+         PR_OK},
+        {"'exp.framework': 'bad'", "!'framework' is not 'bad'", PR_E_CONF},
         {"'x': 1", "!nothing to run", PR_E_CONF},
     };
 
@@ -386,7 +380,18 @@ static void what_cannot_be_started_is_refused(void **state)
     } rows[] = {
         {"'exp.framework': 'pytorch'", "exp.model names no network", PR_E_CONF},
         {"'exp.workload': 'framework', 'exp.framework': 'caffe2'",
-         "there is no back-end for 'caffe2'", PR_E_UNAVAIL},
+         "there is no framework 'caffe2'", PR_E_CONF},
+        {"'exp.workload': 'framework'", "exp.framework names no framework",
+         PR_E_CONF},
+        {"'exp.workload': 'framework', 'exp.framework': 'own'",
+         "exp.workload=framework is not for", PR_E_CONF},
+        {"'exp.framework': 'toy'", "exp.framework=toy needs a launcher",
+         PR_E_CONF},
+        {"'exp.framework': 'fork', 'exp.docker': true, "
+         "'exp.phase': 'inference'",
+         "Fork trains, it does not infer", PR_E_UNAVAIL},
+        {"'exp.framework': 'fork'", "Fork runs in a container alone",
+         PR_E_UNAVAIL},
         {"'exp.framework': 'onnxruntime', 'exp.model': 'tiny.yaml'",
          "ONNX Runtime infers, it does not train", PR_E_UNAVAIL},
         {BASIC ", 'runtime.launcher': '\\''", "runtime.launcher: ", PR_E_CONF},
@@ -445,12 +450,13 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, enter_share, leave)
     const struct CMUnitTest tests[] = {
-        T(a_package_is_looked_for_where_the_interpreter_would),
-        T(the_first_that_has_it_is_taken),
         T(the_program_gets_two_files),
         T(a_plan_is_checked_without_a_folder),
         T(another_python_may_be_named_in_the_environment),
         T(each_framework_has_a_program_and_a_variable),
+        T(in_a_container_python_is_the_images),
+        T(a_program_may_be_beside_the_file),
+        T(a_launcher_of_the_users_is_started_instead),
         T(batches_are_written_where_the_model_names_its_data),
         T(options_of_the_model_are_a_map_or_its_text),
         T(the_workload_follows_from_the_framework),

@@ -1,7 +1,7 @@
 # Why a program of ours failed is what it said last after "prony: ", also when
 # its libraries had more to say; of other programs it is the exit status.
 mkdir share
-ln -s "$SRC/workloads" "$SRC/models" "$SRC/python" share
+ln -s "$SRC/workloads" "$SRC/models" "$SRC/python" "$SRC/frameworks" share
 export PRONY_SHARE="$TMP/share"
 cat > fake <<'END'
 #!/bin/sh

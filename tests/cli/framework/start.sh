@@ -1,6 +1,6 @@
 # How the program is started: any interpreter, a launcher, arguments after --.
 mkdir share
-ln -s "$SRC/workloads" "$SRC/models" "$SRC/python" share
+ln -s "$SRC/workloads" "$SRC/models" "$SRC/python" "$SRC/frameworks" share
 export PRONY_SHARE="$TMP/share"
 cat > fake <<'END'
 #!/bin/sh

@@ -20,5 +20,5 @@ run dataset.format=npz dataset.record_dims='[1, 28, 28]' exp.data_dir=ten -o ten
 run dataset.format=csv dataset.record_length_bytes=784 exp.data_dir=csv -o csv.out
 ls set/train | wc -l
 grep '^data: ' out/experiments/*/log.txt
-prony run -q exp.framework=native exp.model=lenet nn.threads=1 exp.replica_batch=4 exp.num_batches=3 exp.data_dir=nowhere \
+prony run -q exp.framework=native exp.model=lenet nn.threads=1 exp.replica_batch=4 exp.num_batches=3 exp.data_dir=nowhere --no-validation \
     dataset.num_files_train=8 dataset.format=npz -o bad > said || echo "status $?"

@@ -7,7 +7,7 @@ prony run -q -o out exp.workload=emulate workflow.generate_data=true \
     dataset.record_length_bytes=4096 reader.data_loader=pytorch \
     reader.batch_size=2 reader.sample_shuffle=seed exp.accelerators=2 \
     reader.hold=true train.epochs=2 train.computation_time=0.002 \
-    emulate.trace=true emulate.tensorboard=true > /dev/null
+    emulate.trace=true emulate.tensorboard=true monitor.frequency=0 > /dev/null
 grep -h 'results.steps__\|results.samples__\|bytes_delivered__' \
     out/experiments/*/log.txt
 ls out/experiments/0001-* | grep -c json

@@ -1,0 +1,368 @@
+/* The monitor as a run uses it: short experiments, long ones, no file, lost
+ * looks, no thread before it is needed. */
+#include "base/clock.h"
+#include "base/json.h"
+#include "monitor/monitor.h"
+#include "monitor/watch.h"
+
+#include "monitor_tool.h"
+#include "torture.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static char *slurp_line(const char *path)
+{
+    static char text[64];
+    FILE *f = fopen(path, "r");
+
+    text[0] = '\0';
+    if (f && fgets(text, sizeof text, f))
+        text[strcspn(text, "\n")] = '\0';
+    if (f)
+        fclose(f);
+    return text;
+}
+
+static void nap(double s)
+{
+    struct timespec t = {(time_t)s, (long)((s - (double)(time_t)s) * 1e9)};
+
+    nanosleep(&t, NULL);
+}
+
+/* How many threads of the monitor's there are. */
+static int threads(void)
+{
+    DIR *d = opendir("/proc/self/task");
+    struct dirent *e;
+    int n = 0;
+
+    assert_non_null(d);
+    while ((e = readdir(d))) {
+        char path[300], *name;
+
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", e->d_name);
+        if (e->d_name[0] == '.')
+            continue;
+        name = slurp_line(path);
+        n += strcmp(name, "prony-monitor") == 0;
+    }
+    closedir(d);
+    return n;
+}
+
+static struct pr_watched watched(double interval_s)
+{
+    return (struct pr_watched){
+        .path = "m.ndjson", .interval_s = interval_s, .timeseries = ""};
+}
+
+static void begin(struct pr_monitor *m, double interval_s)
+{
+    struct pr_watched w = watched(interval_s);
+
+    assert_int_equal(pr_monitor_begin(m, &w, NULL), PR_OK);
+}
+
+static void short_ones_leave_nothing(void **state)
+{
+    struct pr_monitor *m = NULL;
+
+    (void)state;
+    assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
+    assert_int_equal(threads(), 0); /* none until one is watched */
+    for (int i = 0; i < 100; i++) {
+        struct pr_monitor_sum sum;
+
+        spit("m.ndjson", "of an attempt before\n");
+        begin(m, 30);
+        pr_monitor_pid(m, (int)getpid());
+        if (i == 50)
+            nap(0.03); /* looked at once, but no interval is over */
+        pr_monitor_end(m, &sum);
+        assert_int_equal(sum.summary.len, 0);
+        assert_int_equal(sum.log.len, 0);
+        assert_string_equal(sum.trouble, "");
+        assert_int_equal(access("m.ndjson", F_OK), -1);
+        pr_monitor_sum_done(&sum);
+    }
+    assert_int_equal(threads(), 1);
+    pr_monitor_free(m);
+    assert_int_equal(threads(), 0);
+    pr_monitor_free(NULL);
+}
+
+/* The value of a member of a JSON object, or -1. */
+static double member(const struct pr_value *v, const char *key)
+{
+    const struct pr_value *x = pr_get(v, key);
+
+    return x && pr_is_number(x) ? pr_number(x) : -1;
+}
+
+static struct pr_value parse(const char *text, size_t len, struct pr_arena *a)
+{
+    struct pr_json_in in = {.name = "test", .text = text, .len = len};
+    struct pr_value v;
+
+    assert_int_equal(pr_json_read(&in, a, &v, NULL, NULL), PR_OK);
+    assert_int_equal(v.kind, PR_MAP);
+    return v;
+}
+
+/* Every line is JSON, the times rise, and no column comes unannounced. */
+static int check_file(const char *path)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    char *text = slurp(path, NULL);
+    double last = 0;
+    int lines = 0;
+
+    for (char *s = text; *s; s = strchr(s, '\n') + 1, lines++) {
+        struct pr_value v = parse(s, strcspn(s, "\n"), a);
+        const struct pr_value *columns = pr_get(&v, "columns");
+
+        if (!lines) {
+            assert_string_equal(pr_get(&v, "schema")->s, "prony.monitor/1");
+            assert_non_null(pr_get(columns, "cpu"));
+            continue;
+        }
+        if (columns)
+            continue;
+        assert_true(member(&v, "t") > last);
+        last = member(&v, "t");
+    }
+    free(text);
+    return lines;
+}
+
+static void a_long_one_is_watched(void **state)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_watched w = watched(0.02);
+    struct pr_monitor *m = NULL;
+    struct pr_monitor_sum sum;
+    struct pr_value v;
+
+    (void)state;
+    w.timeseries = "cpu:float:5,when:str:1";
+    assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pr_monitor_begin(m, &w, NULL), PR_OK);
+        pr_monitor_pid(m, (int)getpid());
+        nap(0.15);
+        pr_monitor_end(m, &sum);
+        assert_true(check_file("m.ndjson") >= 2);
+        v = parse(sum.summary.data, sum.summary.len, a);
+        assert_true(member(&v, "samples") >= 1);
+        assert_true(member(&v, "samples") + member(&v, "lost") >= 6);
+        assert_true(member(&v, "interval_s") == 0.02);
+        assert_true(member(&v, "seconds") > 0.05);
+        assert_true(member(pr_get(&v, "cpu"), "mean") >= 0);
+        assert_true(member(pr_get(&v, "cpu"), "mean") <= 1);
+        assert_true(member(pr_get(&v, "job.processes"), "max") == 1);
+        assert_int_equal(strncmp(sum.log.data, "__results.use.cpu__=[", 21), 0);
+        pr_monitor_sum_done(&sum);
+    }
+    pr_monitor_free(m);
+}
+
+static void what_cannot_be_written_is_told(void **state)
+{
+    struct pr_monitor *m = NULL;
+    struct pr_watched w = watched(0.01);
+    struct pr_monitor_sum sum;
+
+    (void)state;
+    w.path = "no/such/folder/m.ndjson";
+    assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
+    assert_int_equal(pr_monitor_begin(m, &w, NULL), PR_OK);
+    nap(0.05);
+    pr_monitor_end(m, &sum);
+    assert_string_equal(sum.trouble, "monitor.ndjson was not written: "
+                                     "No such file or directory");
+    assert_true(sum.summary.len > 0);
+    pr_monitor_sum_done(&sum);
+    pr_monitor_free(m);
+}
+
+static void a_wrong_list_is_refused(void **state)
+{
+    struct pr_watched w = watched(1);
+    struct pr_monitor *m = NULL;
+    struct pr_monitor_sum sum;
+    struct pr_err err = {0};
+
+    (void)state;
+    w.timeseries = "cpu:percent:5";
+    assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
+    assert_int_equal(pr_monitor_begin(m, &w, &err), PR_E_CONF);
+    assert_string_equal(err.where, "monitor.timeseries");
+    pr_monitor_end(m, &sum); /* nothing was begun */
+    assert_int_equal(sum.summary.len, 0);
+    begin(m, 1);
+    pr_monitor_free(m); /* with one that is not ended */
+}
+
+static void freed_while_it_watches(void **state)
+{
+    struct pr_monitor *m = NULL;
+
+    (void)state;
+    assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
+    begin(m, 0.01);
+    nap(0.04);
+    pr_monitor_free(m);
+}
+
+static volatile sig_atomic_t it_came;
+
+static void on_signal(int signo)
+{
+    (void)signo;
+    it_came = 1;
+}
+
+static void signals_are_left_to_others(void **state)
+{
+    struct pr_monitor *m = NULL;
+    sigset_t set, old;
+
+    (void)state;
+    signal(SIGUSR1, on_signal);
+    assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
+    begin(m, 1);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, &old);
+    kill(getpid(), SIGUSR1);
+    nap(0.02);
+    assert_int_equal(it_came, 0); /* the thread did not take it */
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    assert_int_equal(it_came, 1);
+    signal(SIGUSR1, SIG_DFL);
+    pr_monitor_free(m);
+}
+
+/* ---- the times of looks, without a thread */
+
+static void late_looks_are_counted(void **state)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_looks looks;
+    struct pr_watch x = {.looks = &looks};
+    struct pr_watched w = watched(0.01);
+    struct pr_monitor_sum sum;
+    struct pr_value v;
+    uint64_t next, before;
+
+    (void)state;
+    put("/proc/stat", "cpu 1 2 3 4 5 6 7 8\n");
+    assert_true(pr_looks_init(&looks, "root"));
+    assert_int_equal(pr_watch_init(&x, &w, NULL), PR_OK);
+    pr_watch_first(&x, 0);
+    x.begin_ns -= 205000000; /* it is twenty intervals and a half late */
+    before = pr_clock_ns();
+    pr_watch_look(&x, 0);
+    assert_true(x.lost >= 19);
+    next = pr_watch_next_ns(&x);
+    assert_true(next > before); /* back in step */
+    assert_int_equal((next - x.begin_ns) % 10000000, 0);
+    pr_watch_end(&x, 0, &sum);
+    v = parse(sum.summary.data, sum.summary.len, a);
+    assert_true(member(&v, "lost") == (double)x.lost);
+    assert_int_equal(strncmp(sum.trouble, "it missed ", 10), 0);
+    pr_monitor_sum_done(&sum);
+    pr_watch_done(&x);
+    pr_looks_done(&looks);
+}
+
+static void sources_with_a_period_keep_their_values(void **state)
+{
+    struct pr_looks looks;
+
+    (void)state;
+    put("/proc/stat", "cpu 1 2 3 4 5 6 7 8\nprocs_running 1\n");
+    put("/sys/class/thermal/thermal_zone0/type", "soc\n");
+    put("/sys/class/thermal/thermal_zone0/temp", "41000\n");
+    assert_true(pr_looks_init(&looks, "root"));
+    pr_looks_begin(&looks);
+    pr_looks_take(&looks, 0.1, 0);
+    put("/sys/class/thermal/thermal_zone0/temp", "99000\n");
+    put("/proc/stat", "cpu 1 2 3 4 5 6 7 8\nprocs_running 2\n");
+    looks.of[PR_SOURCE_cpu].rest_ns = 0;
+    pr_looks_take(&looks, 0.1, 0);
+    assert_true(pr_columns_value(&looks.columns, "cpu.running") == 2);
+    assert_true(pr_columns_value(&looks.columns, "temp.soc_c") == 41);
+    assert_false(looks.looked[PR_SOURCE_temp].looked);
+    looks.of[PR_SOURCE_temp].last_ns -= 1000000000;
+    looks.of[PR_SOURCE_temp].rest_ns = 0;
+    pr_looks_take(&looks, 0.1, 0);
+    assert_true(pr_columns_value(&looks.columns, "temp.soc_c") == 99);
+    /* One that is slow every time rests. */
+    looks.of[PR_SOURCE_cpu].rest_ns = pr_clock_ns() + 10000000000;
+    looks.of[PR_SOURCE_mem].rest_ns = 0;
+    pr_looks_take(&looks, 0.1, 0);
+    assert_false(looks.looked[PR_SOURCE_cpu].looked);
+    assert_true(looks.looked[PR_SOURCE_mem].looked);
+    pr_looks_done(&looks);
+}
+
+static int attempt(void)
+{
+    struct pr_monitor *m = NULL;
+    struct pr_err err = {0};
+    int rc = pr_monitor_new("root", &m, &err);
+
+    pr_monitor_free(m);
+    return rc;
+}
+
+static void out_of_memory_is_survived(void **state)
+{
+    (void)state;
+    torture(attempt);
+}
+
+/* Looks go on without what there was no memory for. */
+static int look_twice(void)
+{
+    struct pr_looks looks;
+
+    if (!pr_looks_init(&looks, NULL))
+        return PR_E_NOMEM;
+    pr_looks_begin(&looks);
+    pr_looks_take(&looks, 0.001, (int)getpid());
+    nap(0.001);
+    pr_looks_take(&looks, 0.001, (int)getpid());
+    pr_looks_done(&looks);
+    return PR_OK;
+}
+
+static void looks_survive_it_too(void **state)
+{
+    (void)state;
+    torture(look_twice);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, enter, leave)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(short_ones_leave_nothing),
+        TEST(a_long_one_is_watched),
+        TEST(what_cannot_be_written_is_told),
+        TEST(a_wrong_list_is_refused),
+        TEST(freed_while_it_watches),
+        TEST(signals_are_left_to_others),
+        TEST(late_looks_are_counted),
+        TEST(sources_with_a_period_keep_their_values),
+        TEST(out_of_memory_is_survived),
+        TEST(looks_survive_it_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
