@@ -166,6 +166,12 @@ void pr_step_use(struct pr_net *net, struct pr_step *s, int arg, int tensor);
  * scratch memory is seen to. */
 struct pr_step *pr_step_prim(struct pr_net *net, struct pr_prim *prim);
 
+/* What lies in src goes to dst. A layout of NULL is one that memory did not
+ * suffice for. */
+int pr_step_reorder(struct pr_net *net, const struct pr_lay *from, int src,
+                    const struct pr_lay *to, int dst,
+                    struct pr_err *err) PR_MUST_CHECK;
+
 /* The tensor in that layout: itself, or a copy that a step makes. */
 int pr_nt_in(struct pr_net *net, int tensor, const struct pr_lay *lay, int *ret,
              struct pr_err *err) PR_MUST_CHECK;

@@ -51,11 +51,28 @@ struct pr_step *pr_step_prim(struct pr_net *net, struct pr_prim *prim)
     return s;
 }
 
-int pr_nt_in(struct pr_net *net, int tensor, const struct pr_lay *lay, int *ret,
-             struct pr_err *err)
+int pr_step_reorder(struct pr_net *net, const struct pr_lay *from, int src,
+                    const struct pr_lay *to, int dst, struct pr_err *err)
 {
     struct pr_prim *prim;
     struct pr_step *s;
+    int rc = from && to ? pr_prim_reorder(net->dnn, from, to, &prim, err)
+                        : pr_fail_nomem(err);
+
+    if (rc)
+        return rc;
+    s = pr_step_prim(net, prim);
+    if (!s)
+        return pr_fail_nomem(err);
+    s->is_reorder = true;
+    pr_step_use(net, s, PR_ARG_SRC, src);
+    pr_step_use(net, s, PR_ARG_DST, dst);
+    return PR_OK;
+}
+
+int pr_nt_in(struct pr_net *net, int tensor, const struct pr_lay *lay, int *ret,
+             struct pr_err *err)
+{
     int copy, rc;
 
     if (!lay)
@@ -63,18 +80,11 @@ int pr_nt_in(struct pr_net *net, int tensor, const struct pr_lay *lay, int *ret,
     *ret = tensor;
     if (pr_lay_same(pr_nt_lay(net, tensor), lay))
         return PR_OK;
-    rc = pr_prim_reorder(net->dnn, pr_nt_lay(net, tensor), lay, &prim, err);
-    if (rc)
-        return rc;
     copy = pr_nt_new(net, lay, 0, err);
     if (copy < 0)
         return PR_E_NOMEM;
-    s = pr_step_prim(net, prim);
-    if (!s)
-        return pr_fail_nomem(err);
-    s->is_reorder = true;
-    pr_step_use(net, s, PR_ARG_SRC, tensor);
-    pr_step_use(net, s, PR_ARG_DST, copy);
-    *ret = copy;
-    return PR_OK;
+    rc = pr_step_reorder(net, pr_nt_lay(net, tensor), tensor, lay, copy, err);
+    if (!rc)
+        *ret = copy;
+    return rc;
 }

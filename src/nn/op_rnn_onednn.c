@@ -90,26 +90,6 @@ int pr_ro_swapped(struct pr_net *net, int from, size_t size, int *ret,
     return rc;
 }
 
-int pr_ro_reorder(struct pr_net *net, const struct pr_lay *from_lay, int from,
-                  const struct pr_lay *to_lay, int to, struct pr_err *err)
-{
-    struct pr_prim *prim;
-    struct pr_step *s;
-    int rc = from_lay && to_lay
-                 ? pr_prim_reorder(net->dnn, from_lay, to_lay, &prim, err)
-                 : pr_fail_nomem(err);
-
-    if (rc)
-        return rc;
-    s = pr_step_prim(net, prim);
-    if (!s)
-        return pr_fail_nomem(err);
-    s->is_reorder = true;
-    pr_step_use(net, s, PR_ARG_SRC, from);
-    pr_step_use(net, s, PR_ARG_DST, to);
-    return PR_OK;
-}
-
 /* Weights of input or state (param) as the primitive takes them (arg). */
 static int weights_in(struct pr_net *net, unsigned layer, unsigned param,
                       const struct pr_prim *prim, int arg, int *ret,
@@ -131,7 +111,7 @@ static int weights_in(struct pr_net *net, unsigned layer, unsigned param,
         return rc;
     *ret = pr_nt_new(net, lay, 0, err);
     return *ret < 0 ? PR_E_NOMEM
-                    : pr_ro_reorder(net, plain, from, lay, *ret, err);
+                    : pr_step_reorder(net, plain, from, lay, *ret, err);
 }
 
 static int bias_in(struct pr_net *net, unsigned layer, int *ret,

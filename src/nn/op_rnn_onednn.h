@@ -10,9 +10,6 @@ void pr_ro_swap_gates(const float *from, size_t size, float *to);
 /* A step that does so; *ret may be a tensor already. */
 int pr_ro_swapped(struct pr_net *net, int from, size_t size, int *ret,
                   struct pr_err *err) PR_MUST_CHECK;
-int pr_ro_reorder(struct pr_net *net, const struct pr_lay *from_lay, int from,
-                  const struct pr_lay *to_lay, int to,
-                  struct pr_err *err) PR_MUST_CHECK;
 
 /* What a pass takes of weights. */
 struct pr_ro_taken {

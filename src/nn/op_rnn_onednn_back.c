@@ -108,8 +108,8 @@ static int weights_out(struct pr_net *net, unsigned layer, unsigned param,
     if (!rc && r.is_gru)
         rc = pr_op_room(net, 3 * r.out * in, &copy, err);
     if (!rc)
-        rc = pr_ro_reorder(net, pr_nt_lay(net, from), from, plain,
-                           r.is_gru ? copy : to, err);
+        rc = pr_step_reorder(net, pr_nt_lay(net, from), from, plain,
+                             r.is_gru ? copy : to, err);
     if (!rc && r.is_gru)
         rc = pr_ro_swapped(net, copy, r.out * in, &to, err);
     return rc;

@@ -97,22 +97,9 @@ static int run_copy(struct pr_net *net, struct pr_step *s, struct pr_err *err)
 static int reorder(struct pr_net *net, const struct pr_lay *from, int src,
                    const struct pr_lay *to, int dst, struct pr_err *err)
 {
-    struct pr_prim *prim;
-    struct pr_step *s;
-    int rc;
-
     if (pr_lay_same(from, to))
         return PR_OP_STEP(net, run_copy, err, dst, src);
-    rc = pr_prim_reorder(net->dnn, from, to, &prim, err);
-    if (rc)
-        return rc;
-    s = pr_step_prim(net, prim);
-    if (!s)
-        return pr_fail_nomem(err);
-    s->is_reorder = true;
-    pr_step_use(net, s, PR_ARG_SRC, src);
-    pr_step_use(net, s, PR_ARG_DST, dst);
-    return PR_OK;
+    return pr_step_reorder(net, from, src, to, dst, err);
 }
 
 static int flatten_forward(struct pr_net *net, unsigned layer,
