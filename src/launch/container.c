@@ -200,14 +200,17 @@ bool pr_container_inspected(const char *text, int *ret_status, bool *ret_oom)
     return found;
 }
 
-const char *pr_container_status_words(const char *launcher, int status)
+const char *pr_container_status_words(const char *launcher, int status,
+                                      const char *line)
 {
     enum pr_box_kind kind = pr_box_kind_of(launcher);
 
     if (kind == PR_BOX_KINDS)
         return NULL;
     if (pr_box_is_apptainer(kind))
-        return status == 255 ? "the container could not be started" : NULL;
+        return status == 255 && strstr(line, "FATAL")
+                   ? "the container could not be started"
+                   : NULL;
     switch (status) {
     case 125:
         return "the container could not be started";

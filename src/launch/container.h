@@ -10,7 +10,15 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* What is seen of this machine inside. */
+struct pr_mount {
+    const char *host;    /* a path, or the name of a volume */
+    const char *inside;  /* a path */
+    const char *options; /* "ro", or what the program knows; "": none */
+};
 
 /* NULL is as good as "" for each text. */
 struct pr_container_opts {
@@ -23,7 +31,9 @@ struct pr_container_opts {
     const char *network, *user, *workdir; /* "": not set */
     uint64_t shm_bytes, memory_bytes;     /* 0: not set */
     double cpus;                          /* 0: not set */
-    const char *const *mounts;            /* NULL-terminated HOST:INSIDE[:ro] */
+    const struct pr_mount *mounts;        /* of those with the same inside, and
+                                             what args mount, the first holds */
+    size_t mount_count;
     const char *const *env;  /* NULL-terminated NAME=value to set inside */
     const char *const *argv; /* what to run inside; NULL: what the image runs */
 };
@@ -56,7 +66,10 @@ int pr_container_plan(const struct pr_container_opts *o, struct pr_arena *a,
 bool pr_container_inspected(const char *text, int *ret_status, bool *ret_oom);
 
 /* What an exit status of the container program itself means (125, 126, 127 of
- * docker and podman; 255 of apptainer), or NULL: it is the program's inside. */
-const char *pr_container_status_words(const char *launcher, int status);
+ * docker and podman; 255 of apptainer), or NULL: it is the program's inside,
+ * which may have the same ones; the last line that was said tells apptainer's
+ * apart. */
+const char *pr_container_status_words(const char *launcher, int status,
+                                      const char *line);
 
 #endif

@@ -26,16 +26,17 @@ static void add_limits(struct pr_box_words *w,
 }
 
 static void add_surroundings(struct pr_box_words *w,
-                             const struct pr_container_opts *o)
+                             const struct pr_box_plan *p)
 {
+    const struct pr_container_opts *o = p->o;
+
     if (*o->network && strcmp(o->network, "host") != 0) {
         pr_box_word(w, "--net");
         pr_box_pair(w, "--network", o->network);
     }
     if (*o->workdir)
         pr_box_pair(w, "--pwd", o->workdir);
-    for (const char *const *m = o->mounts; m && *m; m++)
-        pr_box_pair(w, "--bind", *m);
+    pr_box_mounts(w, p);
 }
 
 static int plan_run(const struct pr_box_plan *p, const char ***ret,
@@ -50,7 +51,7 @@ static int plan_run(const struct pr_box_plan *p, const char ***ret,
     if (*p->o->gpus)
         pr_box_word(&w, "--nv");
     add_limits(&w, p->o);
-    add_surroundings(&w, p->o);
+    add_surroundings(&w, p);
     pr_box_word(&w, p->o->image);
     pr_box_list(&w, p->o->argv);
     return pr_box_end(&w, ret, err);

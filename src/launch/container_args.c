@@ -13,6 +13,8 @@ enum arg_use {
     ARG_REFUSE,     /* would run on without us */
     ARG_SHM,        /* --shm-size: not always */
     ARG_OCI,        /* apptainer has none, and needs none */
+    ARG_NETWORK,    /* left out where container.network says which: two are
+                       refused */
     ARG_GPUS,       /* passed on; ours is left out */
     ARG_PULL,       /* … */
     ARG_LOG_DRIVER, /* … */
@@ -31,6 +33,8 @@ static const struct arg_row {
     {"--shm-size", true, ARG_SHM},
     {"--ulimit", true, ARG_OCI},
     {"--ipc", true, ARG_OCI},
+    {"--network", true, ARG_NETWORK},
+    {"--net", true, ARG_NETWORK},
     {"--gpus", true, ARG_GPUS},
     {"--pull", true, ARG_PULL},
     {"--log-driver", true, ARG_LOG_DRIVER},
@@ -93,6 +97,8 @@ static bool passes(struct pr_box_plan *p, enum arg_use use, bool no_shm)
         return !no_shm;
     case ARG_OCI:
         return !pr_box_is_apptainer(p->kind);
+    case ARG_NETWORK:
+        return !*p->o->network;
     case ARG_GPUS:
         p->gpus = true;
         return true;
@@ -108,6 +114,14 @@ static bool passes(struct pr_box_plan *p, enum arg_use use, bool no_shm)
     return true;
 }
 
+/* Whether the next word is its value. apptainer's --net has none. */
+static bool takes_next(const struct pr_box_plan *p, const struct arg_row *row,
+                       const char *const *word)
+{
+    return row->valued && !strchr(word[0], '=') && word[1] &&
+           !(pr_box_is_apptainer(p->kind) && strcmp(row->name, "--net") == 0);
+}
+
 int pr_box_args_sort(struct pr_box_plan *p, struct pr_err *err)
 {
     struct pr_box_words kept = {.arena = p->arena};
@@ -116,7 +130,7 @@ int pr_box_args_sort(struct pr_box_plan *p, struct pr_err *err)
 
     while (*word) {
         const struct arg_row *row = find_row(*word);
-        bool two = row->valued && !strchr(*word, '=') && word[1];
+        bool two = takes_next(p, row, word);
 
         if (row->use == ARG_REFUSE) {
             pr_fail(err, PR_E_CONF, "exp.docker_args",

@@ -51,6 +51,9 @@ struct pr_box_plan {
 /* Fills args and what follows it from o->args. */
 int pr_box_args_sort(struct pr_box_plan *p, struct pr_err *err) PR_MUST_CHECK;
 
+/* The words for o->mounts. */
+void pr_box_mounts(struct pr_box_words *w, const struct pr_box_plan *p);
+
 int pr_box_oci(const struct pr_box_plan *p, struct pr_container *ret,
                struct pr_err *err) PR_MUST_CHECK;
 int pr_box_apptainer(const struct pr_box_plan *p, struct pr_container *ret,

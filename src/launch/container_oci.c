@@ -60,16 +60,17 @@ static void add_limits(struct pr_box_words *w,
 }
 
 static void add_surroundings(struct pr_box_words *w,
-                             const struct pr_container_opts *o)
+                             const struct pr_box_plan *p)
 {
+    const struct pr_container_opts *o = p->o;
+
     if (*o->network)
         pr_box_pair(w, "--network", o->network);
     if (*o->user)
         pr_box_pair(w, "--user", o->user);
     if (*o->workdir)
         pr_box_pair(w, "--workdir", o->workdir);
-    for (const char *const *m = o->mounts; m && *m; m++)
-        pr_box_pair(w, "--volume", *m);
+    pr_box_mounts(w, p);
     for (const char *const *e = o->env; e && *e; e++)
         pr_box_pair(w, "--env", *e);
 }
@@ -90,7 +91,7 @@ static int plan_run(const struct pr_box_plan *p, const char ***ret,
         pr_box_word(&w, "--log-driver=none");
     add_gpus(&w, p);
     add_limits(&w, p->o);
-    add_surroundings(&w, p->o);
+    add_surroundings(&w, p);
     pr_box_word(&w, p->o->image);
     pr_box_list(&w, p->o->argv);
     return pr_box_end(&w, ret, err);

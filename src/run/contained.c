@@ -8,9 +8,12 @@
 #include "record/channel.h"
 #include "run/contained_mounts.h"
 #include "workload/job_env.h"
+#include "workload/job_places.h"
 #include "workload/mpi.h"
 
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -101,49 +104,94 @@ static int inside_argv(const struct pr_job *job, const struct pr_start *start,
     return PR_OK;
 }
 
+/* What the experiment sets, and what every experiment is given. */
 static int inside_env(const struct pr_job *job, const struct pr_start *start,
                       const char *dir, const char *const **ret,
                       struct pr_err *err)
 {
-    const char **env = list_new(job, start->own_env, 2);
+    const char **env = list_new(job, start->own_env, 3);
+    const char *data = getenv("PRONY_DATA");
     size_t n = 0;
+    int rc = PR_OK;
 
     if (!env)
         return pr_fail_nomem(err);
     while (env[n])
         n++;
-    env[n] = pr_arena_printf(job->arena, "PRONY_EXPERIMENT=%s", job->id);
-    if (!env[n++])
-        return pr_fail_nomem(err);
-    env[n] = start->argv ? pr_arena_printf(job->arena, "PRONY_CHANNEL=%s/%s",
-                                           dir, PR_CHANNEL_FILE)
-                         : NULL;
-    if (start->argv && !env[n])
-        return pr_fail_nomem(err);
-    *ret = env;
-    return PR_OK;
+    env[n++] = pr_arena_printf(job->arena, "PRONY_EXPERIMENT=%s", job->id);
+    if (start->argv)
+        env[n++] = pr_arena_printf(job->arena, "PRONY_CHANNEL=%s/%s", dir,
+                                   PR_CHANNEL_FILE);
+    if (data && *data) {
+        rc = pr_place_whole(data, job->arena, &data, err);
+        if (!rc)
+            env[n++] = pr_arena_printf(job->arena, "PRONY_DATA=%s", data);
+    }
+    for (size_t i = 0; !rc && i < n; i++)
+        if (!env[i])
+            rc = pr_fail_nomem(err);
+    if (!rc)
+        *ret = env;
+    return rc;
 }
 
-/* Relative paths in parameters are those of where we are. A folder that
- * nothing is mounted in need not be there inside. */
+/* Relative paths in parameters are those of where we are, for programs of
+ * ours. A folder that nothing is mounted in need not be there inside. */
 static int inside_workdir(const struct pr_job *job,
                           const struct pr_start *start,
                           struct pr_container_opts *o, struct pr_err *err)
 {
     char cwd[PATH_MAX];
 
-    if (*o->workdir || start->argv || !getcwd(cwd, sizeof cwd) ||
-        !pr_contained_in(o->mounts, cwd))
+    if (*o->workdir || (start->argv && !start->runs_ours) ||
+        !getcwd(cwd, sizeof cwd) || !pr_contained_in(o, cwd))
         return PR_OK;
     o->workdir = pr_arena_str(job->arena, cwd);
     return o->workdir ? PR_OK : pr_fail_nomem(err);
+}
+
+/* UID or UID:GID. False: names, which are known inside alone. */
+static bool parse_user(const char *user, uid_t *ret_uid, gid_t *ret_gid)
+{
+    char *end;
+    unsigned long uid = strtoul(user, &end, 10), gid = 0;
+
+    if (end == user || *user == '-')
+        return false;
+    if (*end == ':' && end[1] && end[1] != '-')
+        gid = strtoul(end + 1, &end, 10);
+    if (*end || uid > INT_MAX || gid > INT_MAX)
+        return false;
+    *ret_uid = (uid_t)uid;
+    *ret_gid = (gid_t)gid;
+    return true;
+}
+
+/* The experiment's folder is ours; as root we may let another user write to it
+ * and to the channel. */
+static void give_folder(const char *dir, const char *user)
+{
+    char path[PATH_MAX];
+    uid_t uid;
+    gid_t gid;
+    int fd;
+
+    if (geteuid() != 0 || !parse_user(user, &uid, &gid) ||
+        chown(dir, uid, gid) < 0 ||
+        snprintf(path, sizeof path, "%s/" PR_CHANNEL_FILE, dir) >=
+            (int)sizeof path)
+        return;
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        return;
+    (void)!fchown(fd, uid, gid);
+    close(fd);
 }
 
 static int fill_inside(const struct pr_job *job, const struct pr_start *start,
                        struct pr_container_opts *o, struct pr_err *err)
 {
     struct pr_container_params c;
-    const char **mounts = NULL;
     char dir[PATH_MAX];
     int rc =
         pr_opt_fill(&pr_container_section, job->params, job->arena, &c, err);
@@ -151,10 +199,12 @@ static int fill_inside(const struct pr_job *job, const struct pr_start *start,
     if (!rc && !realpath(job->dir, dir))
         rc = pr_fail_errno(err, PR_E_IO, job->dir, "cannot be found");
     if (!rc)
-        rc = pr_contained_mounts(job, start, &c, &mounts, err);
+        rc = pr_contained_make_folders(job, err);
+    if (!rc)
+        rc = pr_contained_mounts(job, start, &c, o, err);
     if (rc)
         return rc;
-    o->mounts = mounts;
+    give_folder(dir, o->user);
     rc = inside_argv(job, start, dir, &o->argv, err);
     if (!rc)
         rc = inside_env(job, start, dir, &o->env, err);

@@ -37,6 +37,11 @@ int pr_contained_wrap(const struct pr_job *job, struct pr_start *start,
  * so, which docker's daemon may still hold. */
 void pr_contained_begin(const struct pr_contained *c);
 
+/* Has the container program end it with everything inside, and clear up after
+ * it, which it cannot once it is killed itself. False: that is not its way, or
+ * it did not. */
+bool pr_contained_kill(const struct pr_contained *c);
+
 /* To be called when the container program has ended, however that was, before
  * the end is judged; or when nobody knows (a->end is zero): ends what is still
  * running inside, corrects a->end by what the container program knows, and

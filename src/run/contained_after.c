@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 enum {
+    SOON_S = 10, /* while somebody waits for the end */
     ASK_S = 20,
     KILL_S = 30,
     CANNOT_START = 125 /* of docker and podman: no container ran */
@@ -121,6 +122,14 @@ void pr_contained_begin(const struct pr_contained *c)
 
 /* ---- the end */
 
+bool pr_contained_kill(const struct pr_contained *c)
+{
+    int ws;
+
+    return c->box.kill &&
+           pr_capture(c->box.kill, SOON_S, NULL, &ws, NULL) == PR_OK && !ws;
+}
+
 void pr_contained_after(const struct pr_contained *c, struct pr_attempt *a,
                         char left[static 128])
 {
@@ -148,16 +157,22 @@ void pr_contained_after(const struct pr_contained *c, struct pr_attempt *a,
 
 /* ---- words */
 
-static size_t last_line(const struct pr_buf *tail, const char **ret)
+/* The last line of the log, without what it ends with. */
+static void last_line(const char *log_path, char out[static 256])
 {
-    size_t end = tail->len, begin;
+    PR_AUTO_BUF struct pr_buf tail = PR_BUF_INIT(8192);
+    size_t end, begin;
 
-    while (end && tail->data[end - 1] == '\n')
-        end--;
-    for (begin = end; begin && tail->data[begin - 1] != '\n'; begin--)
+    out[0] = '\0';
+    if (pr_log_tail(log_path, 1, 4096, &tail, NULL) || !pr_buf_ok(&tail))
+        return;
+    for (end = tail.len; end && tail.data[end - 1] == '\n'; end--)
         ;
-    *ret = tail->data + begin;
-    return end - begin;
+    for (begin = end; begin && tail.data[begin - 1] != '\n'; begin--)
+        ;
+    if (end > begin)
+        snprintf(out, 256, "%.*s", end - begin < 255 ? (int)(end - begin) : 255,
+                 tail.data + begin);
 }
 
 static void add_signal(struct pr_attempt *a, int status)
@@ -173,24 +188,18 @@ static void add_signal(struct pr_attempt *a, int status)
 void pr_contained_explain(const struct pr_contained *c, const char *log_path,
                           struct pr_attempt *a)
 {
-    PR_AUTO_BUF struct pr_buf tail = PR_BUF_INIT(8192);
-    const char *words, *line;
-    size_t n;
+    const char *words;
+    char line[256];
     int status;
 
     if (!c->box.argv || a->end.kind != PR_CHILD_ENDED ||
         a->status != PR_STATUS_FAILED || !WIFEXITED(a->end.wait_status))
         return;
     status = WEXITSTATUS(a->end.wait_status);
-    words = pr_container_status_words(c->launcher, status);
-    if (!words) {
+    last_line(log_path, line);
+    words = pr_container_status_words(c->launcher, status, line);
+    if (!words)
         add_signal(a, status);
-        return;
-    }
-    if (pr_log_tail(log_path, 1, 4096, &tail, NULL) || !pr_buf_ok(&tail) ||
-        !tail.len)
-        return;
-    n = last_line(&tail, &line);
-    snprintf(a->reason, sizeof a->reason, "%s: %.*s", words,
-             n < 190 ? (int)n : 190, line);
+    else if (*line)
+        snprintf(a->reason, sizeof a->reason, "%s: %.190s", words, line);
 }

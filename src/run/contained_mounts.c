@@ -5,7 +5,9 @@
  */
 #include "run/contained_mounts.h"
 
+#include "base/file.h"
 #include "conf/share.h"
+#include "workload/job_places.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -15,130 +17,168 @@
 
 struct mounts {
     const struct pr_job *job;
-    const char **items;
+    struct pr_mount *items;
     size_t count, cap;
 };
 
-static int add(struct mounts *m, const char *word, struct pr_err *err)
+static int add(struct mounts *m, const char *host, const char *inside,
+               const char *options, struct pr_err *err)
 {
-    const char **items;
+    struct pr_mount *items = NULL;
 
-    if (!word)
-        return pr_fail_nomem(err);
-    for (size_t i = 0; i < m->count; i++)
-        if (strcmp(m->items[i], word) == 0)
-            return PR_OK;
-    items = pr_arena_grow(m->job->arena, m->items, m->count, &m->cap,
-                          sizeof *items);
+    if (host && inside && options)
+        items = pr_arena_grow(m->job->arena, m->items, m->count, &m->cap,
+                              sizeof *items);
     if (!items)
         return pr_fail_nomem(err);
     m->items = items;
-    items[m->count++] = word;
+    items[m->count++] = (struct pr_mount){host, inside, options};
     return PR_OK;
 }
 
-/* A path of ours, if it is there, under the same path; symbolic links stay
- * what they are on the way to it. */
-static int add_same(struct mounts *m, const char *path, const char *how,
-                    struct pr_err *err)
+/* How far a path is in a folder: what follows its name; NULL: it is not. */
+static const char *rest_of(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+
+    while (n > 1 && folder[n - 1] == '/')
+        n--;
+    return strncmp(path, folder, n) == 0 && (!path[n] || path[n] == '/')
+               ? path + n
+               : NULL;
+}
+
+/* Whether it is in something that is mounted, in its place there. A mount of
+ * its own would only be in the way: no file can be renamed to its name. */
+static bool is_seen(const struct mounts *m, const char *host,
+                    const char *inside, bool to_write)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        const char *a = rest_of(host, m->items[i].host);
+        const char *b = rest_of(inside, m->items[i].inside);
+
+        if (a && b && strcmp(a, b) == 0 &&
+            !(to_write && strcmp(m->items[i].options, "ro") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Whether two paths lead to the same place. */
+static bool leads_to(const char *path, const char *real)
 {
     char whole[PATH_MAX];
 
-    if (!path || !*path || !realpath(path, whole) || strcmp(whole, "/") == 0)
+    return realpath(path, whole) && strcmp(whole, real) == 0;
+}
+
+/* A path of ours, if it is there, under the path that it is called by: /data
+ * stays /data where that is a link. */
+static int add_same(struct mounts *m, const char *path, enum pr_place_use use,
+                    struct pr_err *err)
+{
+    const char *given = NULL, *host;
+    char real[PATH_MAX];
+    int rc;
+
+    if (!path || !*path || !realpath(path, real) || strcmp(real, "/") == 0)
         return PR_OK;
-    if (strchr(whole, ':')) {
-        pr_fail(err, PR_E_CONF, m->job->id,
-                "'%.200s' cannot be mounted: its name has a ':'", whole);
-        return pr_hint(err, "another folder for the run: -o DIR");
-    }
-    return add(m, pr_arena_printf(m->job->arena, "%s:%s%s", whole, whole, how),
-               err);
+    rc = pr_place_whole(path, m->job->arena, &given, err);
+    if (rc)
+        return rc;
+    host = pr_arena_str(m->job->arena, real);
+    /* What ".." after a link means is known outside alone. */
+    if (host && !leads_to(given, real))
+        given = host;
+    if (host && is_seen(m, host, given, use == PR_PLACE_MADE))
+        return PR_OK;
+    return add(m, host, given, use == PR_PLACE_READ ? "ro" : "", err);
+}
+
+/* Our own programs name these by their real paths. */
+static int add_real(struct mounts *m, const char *path, enum pr_place_use use,
+                    struct pr_err *err)
+{
+    char real[PATH_MAX];
+
+    return add_same(m, path && realpath(path, real) ? real : NULL, use, err);
 }
 
 /* ---- container.mounts */
 
-/* What looks like a path and is none would silently become an empty folder;
- * a plain name is a volume of the container program. */
-static int check_host(const char *word, size_t len, struct pr_err *err)
+/* HOST:INSIDE[:OPTIONS] taken apart. False: it is none. */
+static bool parse(const char *word, struct pr_arena *a, struct pr_mount *ret)
 {
-    char path[PATH_MAX];
+    size_t host = strcspn(word, ":"), inside;
 
-    if (!len || word[len] != ':' || !word[len + 1]) {
-        pr_fail(err, PR_E_CONF, "container.mounts",
-                "'%s' is not HOST:INSIDE or HOST:INSIDE:ro", word);
-        return pr_hint(err, "-P container.mounts='[\"/data:/data:ro\"]'");
-    }
-    if (word[0] != '/' && word[0] != '.')
-        return PR_OK;
-    snprintf(path, sizeof path, "%.*s", (int)len, word);
-    if (access(path, F_OK) < 0)
-        return pr_fail_errno(err, PR_E_CONF, "container.mounts",
-                             "cannot mount '%.200s'", path);
-    return PR_OK;
+    if (!host || word[host] != ':')
+        return false;
+    inside = strcspn(word + host + 1, ":");
+    ret->host = pr_arena_copy(a, word, host);
+    ret->inside = pr_arena_copy(a, word + host + 1, inside);
+    ret->options = word + host + 1 + inside;
+    ret->options += *ret->options == ':';
+    return inside > 0;
 }
 
+static int bad_mount(const char *word, struct pr_err *err)
+{
+    pr_fail(err, PR_E_CONF, "container.mounts",
+            "'%s' is not HOST:INSIDE or HOST:INSIDE:ro", word);
+    return pr_hint(err, "-P container.mounts='[\"/data:/data:ro\"]'");
+}
+
+/* What looks like a path and is none would silently become an empty folder;
+ * a plain name is a volume of the container program. */
 static int add_own(struct mounts *m, const struct pr_value *v,
                    struct pr_err *err)
 {
-    const char *word = v->kind == PR_STR ? v->s : "";
-    char host[PATH_MAX], whole[PATH_MAX];
-    size_t len = strcspn(word, ":");
-    int rc = check_host(word, len, err);
+    const char *word = v->kind == PR_STR ? v->s : "", *host;
+    struct pr_mount one;
+    char real[PATH_MAX];
 
-    if (rc)
-        return rc;
-    if (word[0] != '.')
-        return add(m, word, err);
-    snprintf(host, sizeof host, "%.*s", (int)len, word);
-    if (!realpath(host, whole))
-        return pr_fail_errno(err, PR_E_CONF, "container.mounts",
-                             "cannot mount '%.200s'", host);
-    return add(m, pr_arena_printf(m->job->arena, "%s%s", whole, word + len),
-               err);
+    if (!parse(word, m->job->arena, &one))
+        return bad_mount(word, err);
+    host = one.host;
+    if (host && (*host == '/' || *host == '.')) {
+        if (!realpath(host, real))
+            return pr_fail_errno(err, PR_E_CONF, "container.mounts",
+                                 "cannot mount '%.200s'", host);
+        host = pr_arena_str(m->job->arena, real);
+    }
+    return add(m, host, one.inside, one.options, err);
+}
+
+bool pr_contained_elsewhere(const struct pr_job *job, const char *path)
+{
+    const struct pr_value *own = pr_get(job->params, "container.mounts");
+
+    for (uint32_t i = 0; own && own->kind == PR_LIST && i < own->len; i++) {
+        const struct pr_value *v = &own->items[i];
+        struct pr_mount one;
+
+        if (v->kind == PR_STR && parse(v->s, job->arena, &one) && one.inside &&
+            rest_of(path, one.inside))
+            return true;
+    }
+    return false;
 }
 
 /* ---- our own folders */
 
-static const char *text_of(const struct pr_job *job, const char *name)
+static int add_places(struct mounts *m, struct pr_err *err)
 {
-    const struct pr_value *v = pr_get(job->params, name);
+    struct pr_place *places = NULL;
+    size_t count = 0;
+    int rc = pr_job_places(m->job, &places, &count, err);
 
-    return v && v->kind == PR_STR ? v->s : "";
-}
-
-/* A path that is relative to another parameter's folder. */
-static int add_below(struct mounts *m, const char *root, const char *path,
-                     struct pr_err *err)
-{
-    char both[PATH_MAX];
-
-    if (!*path || *path == '/' || !*root)
-        return add_same(m, path, "", err);
-    if ((size_t)snprintf(both, sizeof both, "%s/%s", root, path) >= sizeof both)
-        return PR_OK; /* nothing can be there */
-    return add_same(m, both, "", err);
-}
-
-static int add_data(struct mounts *m, struct pr_err *err)
-{
-    static const char *const folders[] = {"exp.data_dir",
-                                          "checkpoint.checkpoint_folder",
-                                          "nn.batches", "nn.load"};
-    const char *root = text_of(m->job, "storage.storage_root");
-    int rc = add_below(m, root, text_of(m->job, "dataset.data_folder"), err);
-
-    /* Its default is the working folder: not for a container to see. */
-    if (!rc && *root == '/')
-        rc = add_same(m, root, "", err);
-    for (size_t i = 0; !rc && i < sizeof folders / sizeof *folders; i++)
-        rc = add_same(m, text_of(m->job, folders[i]), "", err);
-    /* The name of a bundled model is no path. */
-    if (!rc && strchr(m->job->exp.model, '/'))
-        rc = add_same(m, m->job->exp.model, ":ro", err);
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = add_same(m, places[i].path, places[i].use, err);
     return rc;
 }
 
-static int add_folder_of(struct mounts *m, const char *file, struct pr_err *err)
+static int add_log_folder(struct mounts *m, const char *file,
+                          struct pr_err *err)
 {
     const char *slash = file ? strrchr(file, '/') : NULL;
     char folder[PATH_MAX];
@@ -146,12 +186,12 @@ static int add_folder_of(struct mounts *m, const char *file, struct pr_err *err)
     if (!slash)
         return PR_OK;
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - file), file);
-    return add_same(m, folder, "", err);
+    return add_same(m, folder, PR_PLACE_MADE, err);
 }
 
 int pr_contained_mounts(const struct pr_job *job, const struct pr_start *start,
                         const struct pr_container_params *params,
-                        const char ***ret, struct pr_err *err)
+                        struct pr_container_opts *ret, struct pr_err *err)
 {
     struct mounts m = {.job = job};
     const struct pr_value *own = params->mounts;
@@ -160,33 +200,37 @@ int pr_contained_mounts(const struct pr_job *job, const struct pr_start *start,
     for (uint32_t i = 0; !rc && own && i < own->len; i++)
         rc = add_own(&m, &own->items[i], err);
     if (!rc)
-        rc = add_same(&m, pr_share_dir(job->arena), ":ro", err);
+        rc = add_real(&m, pr_share_dir(job->arena), PR_PLACE_READ, err);
     if (!rc)
-        rc = add_same(&m, job->dir, "", err);
+        rc = add_real(&m, job->dir, PR_PLACE_MADE, err);
     if (!rc)
-        rc = add_folder_of(&m, start->log_file, err);
+        rc = add_log_folder(&m, start->log_file, err);
     if (!rc)
-        rc = add_data(&m, err);
-    if (!rc) {
-        *ret =
-            pr_arena_grow(job->arena, m.items, m.count, &m.cap, sizeof **ret);
-        rc = *ret ? PR_OK : pr_fail_nomem(err);
-    }
-    if (!rc)
-        (*ret)[m.count] = NULL;
+        rc = add_places(&m, err);
+    if (rc)
+        return rc;
+    ret->mounts = m.items;
+    ret->mount_count = m.count;
+    return PR_OK;
+}
+
+int pr_contained_make_folders(const struct pr_job *job, struct pr_err *err)
+{
+    struct pr_place *places = NULL;
+    size_t count = 0;
+    int rc = pr_job_places(job, &places, &count, err);
+
+    for (size_t i = 0; !rc && i < count; i++)
+        if (places[i].use == PR_PLACE_MADE &&
+            !pr_contained_elsewhere(job, places[i].path))
+            rc = pr_make_dirs(places[i].path, err);
     return rc;
 }
 
-bool pr_contained_in(const char *const *mounts, const char *folder)
+bool pr_contained_in(const struct pr_container_opts *o, const char *folder)
 {
-    size_t n = strlen(folder);
-
-    for (; *mounts; mounts++) {
-        const char *inside = strchr(*mounts, ':');
-
-        if (inside && strncmp(inside + 1, folder, n) == 0 &&
-            (inside[1 + n] == '/' || inside[1 + n] == ':' || !inside[1 + n]))
+    for (size_t i = 0; i < o->mount_count; i++)
+        if (rest_of(o->mounts[i].inside, folder))
             return true;
-    }
     return false;
 }

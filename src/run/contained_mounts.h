@@ -3,17 +3,27 @@
 #define PR_RUN_CONTAINED_MOUNTS_H
 
 #include "conf/sections.h"
+#include "launch/container.h"
 #include "workload/workload.h"
 
-/* HOST:INSIDE[:ro] words, NULL-terminated, in the job's arena: container.mounts
- * and, under the paths they have here, the experiment's folder, the share
- * folder and the folders of data that are there. PR_E_CONF for what cannot be
- * mounted. */
+/* In the job's arena: container.mounts and, under the paths they have here, the
+ * experiment's folder, the share folder and what parameters name, if it is
+ * there. PR_E_CONF for what cannot be mounted. */
 int pr_contained_mounts(const struct pr_job *job, const struct pr_start *start,
                         const struct pr_container_params *params,
-                        const char ***ret, struct pr_err *err) PR_MUST_CHECK;
+                        struct pr_container_opts *ret,
+                        struct pr_err *err) PR_MUST_CHECK;
 
-/* Whether one of the mounts lies in this folder. */
-bool pr_contained_in(const char *const *mounts, const char *folder);
+/* Makes the folders that the experiment would make inside, where they would be
+ * lost with the container. */
+int pr_contained_make_folders(const struct pr_job *job,
+                              struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether something is mounted in this folder. */
+bool pr_contained_in(const struct pr_container_opts *o, const char *folder);
+
+/* Whether container.mounts has this folder, or one that it is in, inside: what
+ * is there here says nothing then. */
+bool pr_contained_elsewhere(const struct pr_job *job, const char *path);
 
 #endif

@@ -238,10 +238,10 @@ static int check_mounts(struct pr_validator *v, struct pr_job *job,
     const struct pr_value *mounts = pr_get(job->params, "container.mounts");
     PR_AUTO_BUF struct pr_buf question = PR_BUF_INIT(1 << 20);
     struct pr_container_params params = {.mounts = mounts};
+    struct pr_container_opts opts;
     struct pr_start start = {0};
     struct pr_err why = {0};
     int found = PR_NO_LACK, rc;
-    const char **list;
 
     if (!mounts || mounts->kind != PR_LIST || !mounts->len)
         return PR_OK;
@@ -251,7 +251,7 @@ static int check_mounts(struct pr_validator *v, struct pr_job *job,
         return pr_fail_nomem(err);
     if (pr_asked(v, question.data, &found))
         return PR_OK;
-    rc = pr_contained_mounts(job, &start, &params, &list, &why);
+    rc = pr_contained_mounts(job, &start, &params, &opts, &why);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
     if (rc)
@@ -264,9 +264,10 @@ static int check_mounts(struct pr_validator *v, struct pr_job *job,
 int pr_check_container(struct pr_validator *v, struct pr_job *job,
                        struct pr_err *err)
 {
-    const char *question =
-        pr_arena_printf(job->arena, "box %s\n%s\n%s", job->exp.docker_launcher,
-                        job->exp.docker_args, job->exp.docker_image);
+    const struct pr_value *user = pr_get(job->params, "container.user");
+    const char *question = pr_arena_printf(
+        job->arena, "box %s\n%s\n%s\n%d", job->exp.docker_launcher,
+        job->exp.docker_args, job->exp.docker_image, user && user->len);
     const char *program = program_question(job), *image = image_question(job);
     int found = PR_NO_LACK, rc = check_mounts(v, job, err);
 

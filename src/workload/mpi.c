@@ -154,5 +154,9 @@ int pr_mpi_start(struct pr_job *job, const struct pr_nn_opts *nn,
         rc = add_rank(&a, err);
     if (!rc)
         rc = pr_argv_start(&a, ret, err);
-    return rc ? rc : lay_env(&a, ret, err);
+    if (!rc)
+        rc = lay_env(&a, ret, err);
+    if (!rc)
+        ret->runs_ours = true;
+    return rc;
 }

@@ -36,6 +36,8 @@ struct pr_start {
     const char *log_file; /* the program appends to this file, which begins
                              with DLBS's header; NULL: to stdout alone */
     bool contains_itself; /* exp.docker is the program's own business */
+    bool runs_ours;       /* the program, or what it starts, comes with Prony:
+                             it takes relative paths from where we are */
 };
 
 /* What it will cost, as far as can be told beforehand. */

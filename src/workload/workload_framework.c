@@ -217,7 +217,11 @@ static int prepare_own(struct pr_job *job, const struct pr_framework *f,
         rc = add_batches(&a, model, err);
     if (!rc)
         rc = pr_argv_list(&a, "exp.args", job->exp.args, err);
-    return rc ? rc : pr_argv_start(&a, ret, err);
+    if (!rc)
+        rc = pr_argv_start(&a, ret, err);
+    if (!rc)
+        ret->runs_ours = true;
+    return rc;
 }
 
 /* Whether what runs is the user's: a script, or a command in an image. */

@@ -23,7 +23,7 @@ static const char *joined(const char *const *words, struct pr_buf *out)
     return out->data;
 }
 
-static const char *const mounts[] = {"/a:/a", "/b:/c:ro", NULL};
+static const struct pr_mount mounts[] = {{"/a", "/a", ""}, {"/b", "/c", "ro"}};
 static const char *const env[] = {"X=1,2", "Y=a b", NULL};
 static const char *const argv[] = {"prog", "--x", "a b", NULL};
 
@@ -90,6 +90,19 @@ static const struct row {
      .shm = 4096,
      .want = "docker|run|--name|box|--pull=never|--log-driver=none|"
              "--shm-size|4096|img:1|prog|--x|a b"},
+    {.launcher = "docker",
+     .args = "--net host --network=bridge",
+     .network = "none",
+     .want = "docker|run|--name|box|--pull=never|--log-driver=none|--network|"
+             "none|img:1|prog|--x|a b"},
+    {.launcher = "docker",
+     .args = "--net host",
+     .want = "docker|run|--net|host|--name|box|--pull=never|"
+             "--log-driver=none|img:1|prog|--x|a b"},
+    {.launcher = "apptainer",
+     .args = "--net --network none --fakeroot",
+     .want = "apptainer|exec|--net|--network|none|--fakeroot|--cleanenv|img:1|"
+             "prog|--x|a b"},
     {.launcher = "sudo -n /usr/bin/docker",
      .args = "--tty=false -i -t -it --interactive",
      .want = "sudo|-n|/usr/bin/docker|run|--name|box|--pull=never|"
@@ -137,7 +150,8 @@ static void each_program_gets_its_own_words(void **state)
                                       .shm_bytes = r->shm,
                                       .memory_bytes = r->memory,
                                       .cpus = r->cpus,
-                                      .mounts = r->much ? mounts : NULL,
+                                      .mounts = mounts,
+                                      .mount_count = r->much ? 2 : 0,
                                       .env = r->much ? env : NULL,
                                       .argv = r->none ? NULL : argv};
         struct pr_container c;
@@ -148,6 +162,59 @@ static void each_program_gets_its_own_words(void **state)
         assert_non_null(c.env);
         assert_string_equal(joined(c.env, &text),
                             r->want_env ? r->want_env : "");
+    }
+}
+
+/* Paths that the short form would split; places that are taken. */
+static const struct pr_mount odd[] = {
+    {"/a:1", "/a:1", ""},
+    {"/b,2", "/b,2", "ro"},
+    {"/c:3,\"", "/c:3,\"", "ro"},
+    {"/d", "/d", "ro"},
+    {"/e", "/d/", ""},
+    {"/args", "/f", ""},
+    {"/args", "/g", ""},
+    {"/args", "/h", ""},
+    {"/args", "/i", ""},
+    {"/args", "/b,2", "ro"},
+    {"/j k", "/j k", ""},
+};
+
+static void odd_paths_and_places_that_are_taken(void **state)
+{
+    static const struct {
+        const char *launcher, *args, *want;
+    } lines[] = {
+        {"podman", "-v x:/f -v /g --volume=/x:/h/:ro --mount type=tmpfs,dst=/i",
+         "podman|run|-v|x:/f|-v|/g|--volume=/x:/h/:ro|--mount|"
+         "type=tmpfs,dst=/i|--name|box|--pull=never|--log-driver=none|"
+         "--mount|type=bind,source=/a:1,target=/a:1|--volume|/b,2:/b,2:ro|"
+         "--mount|type=bind,\"source=/c:3,\"\"\",\"target=/c:3,\"\"\","
+         "readonly|--volume|/d:/d:ro|--volume|/j k:/j k|img"},
+        {"apptainer", "-B x:/f,/g -B /x:/h:ro --bind=/i",
+         "apptainer|exec|-B|x:/f,/g|-B|/x:/h:ro|--bind=/i|--cleanenv|--mount|"
+         "type=bind,source=/a:1,target=/a:1|--mount|type=bind,"
+         "\"source=/b,2\",\"target=/b,2\",readonly|--mount|type=bind,"
+         "\"source=/c:3,\"\"\",\"target=/c:3,\"\"\",readonly|--bind|/d:/d:ro|"
+         "--bind|/j k:/j k|img"},
+    };
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
+    static const char *const none[] = {NULL};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+        struct pr_container_opts o = {.launcher = lines[i].launcher,
+                                      .args = lines[i].args,
+                                      .image = "img",
+                                      .name = "box",
+                                      .mounts = odd,
+                                      .mount_count = sizeof odd / sizeof *odd,
+                                      .argv = none};
+        struct pr_container c;
+
+        assert_int_equal(pr_container_plan(&o, a, &c, NULL), PR_OK);
+        assert_string_equal(joined(c.argv, &text), lines[i].want);
     }
 }
 
@@ -269,20 +336,27 @@ static void ends_are_read(void **state)
     }
 }
 
+static const char *words_of(const char *launcher, int status)
+{
+    return pr_container_status_words(launcher, status, "its last line");
+}
+
 static void statuses_of_the_program_itself_are_known(void **state)
 {
     (void)state;
-    assert_string_equal(pr_container_status_words("podman --root x", 125),
+    assert_string_equal(words_of("podman --root x", 125),
                         "the container could not be started");
-    assert_string_equal(pr_container_status_words("docker", 127),
+    assert_string_equal(words_of("docker", 127),
                         "the program was not found inside");
-    assert_string_equal(pr_container_status_words("nvidia-docker", 126),
+    assert_string_equal(words_of("nvidia-docker", 126),
                         "the program inside cannot be executed");
-    assert_null(pr_container_status_words("docker", 1));
-    assert_null(pr_container_status_words("docker", 255));
-    assert_non_null(pr_container_status_words("apptainer", 255));
-    assert_null(pr_container_status_words("singularity", 125));
-    assert_null(pr_container_status_words("sh", 125));
+    assert_null(words_of("docker", 1));
+    assert_null(words_of("docker", 255));
+    assert_null(words_of("apptainer", 255)); /* the program's own */
+    assert_non_null(
+        pr_container_status_words("apptainer", 255, "FATAL:   no such image"));
+    assert_null(words_of("singularity", 125));
+    assert_null(words_of("sh", 125));
 }
 
 static int plan_once(void)
@@ -292,7 +366,8 @@ static int plan_once(void)
                                   .image = "i",
                                   .name = "box",
                                   .gpus = "0,1",
-                                  .mounts = mounts,
+                                  .mounts = odd,
+                                  .mount_count = sizeof odd / sizeof *odd,
                                   .env = env,
                                   .argv = argv};
     struct pr_container c;
@@ -315,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_program_gets_its_own_words),
+        cmocka_unit_test(odd_paths_and_places_that_are_taken),
         cmocka_unit_test(what_is_asked_afterwards),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(ends_are_read),

@@ -1,7 +1,10 @@
 /* Experiments as containers: what is seen, set and started inside. */
 #include "run/contained.h"
 
+#include "run/contained_mounts.h"
+
 #include "scratch.h"
+#include "torture.h"
 #include "values.h"
 
 #include <limits.h>
@@ -197,18 +200,136 @@ static void what_cannot_be_mounted_is_refused(void **state)
     }
 }
 
-static void a_colon_cannot_be_mounted(void **state)
+/* A path is the same inside, even where a link leads to it; what the user
+ * mounts there holds, and what is seen already is not mounted again. */
+static void paths_are_those_outside(void **state)
 {
-    struct pr_err err = {0};
     struct kit k;
 
     (void)state;
     assert_int_equal(mkdir("dir", 0755), 0);
     assert_int_equal(mkdir("a:b", 0755), 0);
-    assert_int_equal(wrap(&k, "\"exp.data_dir\": \"a:b\"}", true, &err),
-                     PR_E_CONF);
-    assert_non_null(strstr(err.msg, "a:b' cannot be mounted"));
+    assert_int_equal(mkdir("real", 0755), 0);
+    assert_int_equal(mkdir("real/in", 0755), 0);
+    spit("real/in/w", "");
+    assert_int_equal(symlink("real", "link"), 0);
+    assert_int_equal(wrap(&k,
+                          "\"exp.data_dir\": \"./link/\", \"nn.load\": "
+                          "\"real/in/w\", \"nn.save\": \"real/in/new\", "
+                          "\"dataset.data_folder\": \"a:b\"}",
+                          true, NULL),
+                     PR_OK);
+    assert_int_equal(count(&k, "--volume", "%/real:%/link"), 1);
+    assert_int_equal(count(&k, "--volume", "%/real/in:%/real/in"), 1);
+    assert_int_equal(count(&k, "--volume", "%/real/in/w:%/real/in/w:ro"), 0);
+    assert_int_equal(
+        count(&k, "--mount", "type=bind,source=%/a:b,target=%/a:b"), 1);
     pr_arena_free(k.arena);
+    assert_int_equal(wrap(&k,
+                          "\"container.mounts\": [\"./real:/set:ro\"], "
+                          "\"exp.data_dir\": \"/set/x\"}",
+                          true, NULL),
+                     PR_OK);
+    assert_int_equal(count(&k, "--volume", "%/real:/set:ro"), 1);
+    assert_true(pr_contained_elsewhere(&k.job, "/set"));
+    assert_true(pr_contained_elsewhere(&k.job, "/set/x"));
+    assert_false(pr_contained_elsewhere(&k.job, "/settle"));
+    pr_arena_free(k.arena);
+}
+
+/* What would be written inside alone is lost with the container. */
+static void folders_that_it_makes_are_made_here(void **state)
+{
+    struct stat st;
+    struct kit k;
+
+    (void)state;
+    assert_int_equal(mkdir("dir", 0755), 0);
+    assert_int_equal(
+        wrap(&k,
+             "\"workflow.generate_data\": true, \"dataset.data_folder\": "
+             "\"set\", \"storage.storage_root\": \"store\", "
+             "\"checkpoint.checkpoint_folder\": \"saved\", "
+             "\"output.folder\": \"more/results\"}",
+             false, NULL),
+        PR_OK);
+    assert_int_equal(stat("store/set", &st), 0);
+    assert_int_equal(stat("more/results", &st), 0);
+    assert_int_equal(stat("saved", &st), -1); /* nobody writes any */
+    assert_int_equal(count(&k, "--volume", "%/store/set:%/store/set"), 1);
+    assert_int_equal(count(&k, "--volume", "%/more/results:%/more/results"), 1);
+    pr_arena_free(k.arena);
+    setenv("PRONY_DATA", "top", 1);
+    assert_int_equal(
+        wrap(&k,
+             "\"workflow.checkpoint\": true, "
+             "\"checkpoint.checkpoint_folder\": \"saved\", "
+             "\"workflow.generate_data\": true, \"storage.engine\": "
+             "\"null\", \"dataset.data_folder\": \"set\"}",
+             false, NULL),
+        PR_OK);
+    unsetenv("PRONY_DATA");
+    assert_int_equal(stat("top/saved", &st), -1); /* null keeps nothing */
+    pr_arena_free(k.arena);
+    setenv("PRONY_DATA", "top", 1);
+    assert_int_equal(wrap(&k,
+                          "\"workflow.checkpoint\": true, "
+                          "\"checkpoint.checkpoint_folder\": \"saved\"}",
+                          false, NULL),
+                     PR_OK);
+    unsetenv("PRONY_DATA");
+    assert_int_equal(stat("top/saved", &st), 0);
+    assert_int_equal(count(&k, "--env", "PRONY_DATA=%/top"), 1);
+    assert_int_equal(count(&k, "--volume", "%/top:%/top"), 1);
+    assert_int_equal(count(&k, "--volume", "%/top/saved:%/top/saved"), 0);
+    pr_arena_free(k.arena);
+}
+
+/* As root we let the user of the container write to the folder. */
+static void another_user_may_write(void **state)
+{
+    struct stat st;
+    struct kit k;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(mkdir("dir", 0755), 0);
+    assert_int_equal(wrap(&k, "\"container.user\": \"1234:567\"}", true, NULL),
+                     PR_OK);
+    assert_int_equal(stat("dir", &st), 0);
+    assert_int_equal(st.st_uid, 1234);
+    assert_int_equal(st.st_gid, 567);
+    assert_int_equal(stat("dir/channel.ndjson", &st), 0);
+    assert_int_equal(st.st_uid, 1234);
+    pr_arena_free(k.arena);
+}
+
+static int wrap_once(void)
+{
+    static const char text[] =
+        BASE "\"exp.data_dir\": \"a:b\", \"nn.save\": \"x/y\", "
+             "\"container.mounts\": [\"./dir:/x:ro\"]}";
+    struct pr_json_in in = {.text = text, .len = strlen(text), .name = "x"};
+    struct pr_arena *a = pr_arena_new(1); /* so that there are many */
+    struct kit k = {.start = {.argv = argv, .own_env = own}};
+    struct pr_err err = {0};
+    int rc = a ? pr_json_read(&in, a, &k.params, NULL, &err) : PR_E_NOMEM;
+
+    if (!rc)
+        rc = pr_job_init(&k.job, "1", "dir", &k.params, a, &err);
+    if (!rc)
+        rc = pr_contained_wrap(&k.job, &k.start, &k.box, &err);
+    pr_arena_free(a);
+    return rc;
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("dir", 0755), 0);
+    assert_int_equal(mkdir("a:b", 0755), 0);
+    torture(wrap_once);
 }
 
 static void only_those_of_others_are_wrapped(void **state)
@@ -404,7 +525,10 @@ int main(void)
         TEST(inside_is_what_the_experiment_sets),
         TEST(what_has_no_program_is_prony_inside),
         TEST(what_cannot_be_mounted_is_refused),
-        TEST(a_colon_cannot_be_mounted),
+        TEST(paths_are_those_outside),
+        TEST(folders_that_it_makes_are_made_here),
+        TEST(another_user_may_write),
+        TEST(memory_may_run_out),
         TEST(only_those_of_others_are_wrapped),
         TEST(the_end_is_asked_for),
         TEST(what_nobody_saw_end_is_ended),
