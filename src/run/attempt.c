@@ -127,6 +127,7 @@ static int start_and_wait(struct pr_waiting *w, struct around *x,
     int rc;
 
     open_channel(job, x, &spawn);
+    w->box = &x->box;
     pr_contained_begin(&x->box);
     if (job->exp.timeout > 0)
         w->term_at = pr_clock_ns() + (uint64_t)(job->exp.timeout * 1e9);

@@ -2,15 +2,17 @@
 #ifndef PR_RUN_ATTEMPT_IMPL_H
 #define PR_RUN_ATTEMPT_IMPL_H
 
-#include "run/attempt.h"
+#include "run/contained.h"
 
 enum { PR_ATTEMPT_TAG = 1 };
 
 struct pr_waiting {
     const struct pr_attempt_ctx *ctx;
     const struct pr_job *job;
-    uint64_t term_at, kill_at; /* monotonic; 0: not planned */
+    const struct pr_contained *box; /* of a container, or empty */
+    uint64_t term_at, kill_at;      /* monotonic; 0: not planned */
     bool timed_out, interrupted;
+    bool box_killed; /* the container program was told to end it */
     int stops_seen;
 };
 

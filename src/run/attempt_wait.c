@@ -4,7 +4,7 @@
 
 #include <poll.h>
 
-enum { TICK_MS = 200 };
+enum { TICK_MS = 200, CLEAR_UP_S = 5 };
 
 static int signal_tree(struct pr_waiting *w, int signo, struct pr_err *err)
 {
@@ -24,6 +24,19 @@ static int ask_to_end(struct pr_waiting *w, uint64_t now, struct pr_err *err)
     return signal_tree(w, SIGTERM, err);
 }
 
+/* A container is ended by its program first: killed with it, it would leave
+ * mounts and control groups behind. */
+static int end_now(struct pr_waiting *w, struct pr_err *err)
+{
+    w->term_at = w->kill_at = 0;
+    if (!w->box_killed && pr_contained_kill(w->box)) {
+        w->box_killed = true;
+        w->kill_at = seconds_from(pr_clock_ns(), CLEAR_UP_S);
+        return PR_OK;
+    }
+    return signal_tree(w, SIGKILL, err);
+}
+
 /* What signals and the time ask for. */
 static int check_limits(struct pr_waiting *w, struct pr_err *err)
 {
@@ -36,10 +49,8 @@ static int check_limits(struct pr_waiting *w, struct pr_err *err)
         bool first = w->stops_seen == 0;
         w->stops_seen = stops;
         w->interrupted = !w->timed_out;
-        if (stops > 1 || !first) {
-            w->kill_at = 0;
-            return signal_tree(w, SIGKILL, err);
-        }
+        if (stops > 1 || !first)
+            return end_now(w, err);
         if (w->ctx->stopping)
             w->ctx->stopping(w->ctx->watch_ctx);
         return ask_to_end(w, now, err);
@@ -48,11 +59,7 @@ static int check_limits(struct pr_waiting *w, struct pr_err *err)
         w->timed_out = true;
         return ask_to_end(w, now, err);
     }
-    if (w->kill_at && now >= w->kill_at) {
-        w->kill_at = 0;
-        return signal_tree(w, SIGKILL, err);
-    }
-    return PR_OK;
+    return w->kill_at && now >= w->kill_at ? end_now(w, err) : PR_OK;
 }
 
 static int poll_ms(const struct pr_waiting *w)

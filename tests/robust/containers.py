@@ -150,21 +150,26 @@ def command(script):
 
 def many(t, podman):
     """Ends of all kinds, one after another."""
-    os.mkdir(t.path("data"))
-    with open(t.path("data", "file"), "w") as f:
+    odd = t.path("odd: a,b")
+    os.mkdir(odd)
+    with open(os.path.join(odd, "file"), "w") as f:
         f.write("seen inside")
+    os.symlink(odd, t.path("data"))
     os.environ["PRONY_TEST_OUTSIDE"] = "not for the inside"
     scripts = [
-        command("env; pwd; id; cat %s; cat /mnt/file; touch /mnt/new; ls %s; "
+        command("env; pwd; id; cat %s; cat /mnt/file; cat '%s'; "
+                "touch /mnt/new; ls %s; "
                 "echo '__results.answer__= 42'; "
                 "echo '{\"results.spoken\": 7}' >> $PRONY_CHANNEL"
-                % (t.path("data", "file"), os.environ["SRC"])),
+                % (t.path("data", "file"), os.path.join(odd, "file"),
+                   os.environ["SRC"])),
         command("echo before; exit 3"),
         ["no-such-program"],
         command("exec dd if=/dev/zero of=/dev/null bs=300M count=1"),
         command("kill -SEGV $$; exec sh -c 'exit 139'"),
     ]
     d = go(t, podman, "-V", "exp.command=" + json.dumps(scripts),
+           "-P", "dataset.data_folder=" + odd,
            "-P", "runtime.env.OWN=a b,c", "-P", "runtime.launcher=LAUNCHED=1",
            "-P", "exp.data_dir=" + t.path("data"),
            "-P", 'container.mounts=["%s:/mnt:ro"]' % t.path("data"),
@@ -173,7 +178,7 @@ def many(t, podman):
         return
     log = d.log(0)
     t.check(d.result(0)["status"] == "ok", "first: %s" % log)
-    for want in ("OWN=a b,c\n", "LAUNCHED=1\n", "uid=0", "seen insideseen in",
+    for want in ("OWN=a b,c\n", "LAUNCHED=1\n", "uid=0", "seen inside" * 3,
                  "PRONY_EXPERIMENT=" + os.path.basename(d.dirs[0]),
                  "Read-only file system", "models\n"):
         t.check(want in log, "no %r inside: %s" % (want, log))
@@ -208,6 +213,7 @@ def out_of_time(t, podman):
         d.code, r["status"]))
     t.check("up" in d.log(), "timeout: never ran: %s" % d.log())
     t.check(time.monotonic() - began < 15, "timeout: took too long")
+    t.check(not groups(podman), "timeout: control groups are left")
     mark = "PRONY_EXPERIMENT=" + r["id"]
     t.check(wait_until(lambda: not processes_with(mark), 2),
             "timeout: left inside: %s" % processes_with(mark))
@@ -234,6 +240,28 @@ def interrupted(t, podman):
     t.check(d.code == 130, "Ctrl-C: exit %d %s" % (d.code, d.said))
     t.check(d.result()["status"] == "interrupted", "Ctrl-C: %s" % d.result())
     t.check("asked" in d.log(), "Ctrl-C: SIGTERM does not reach inside")
+
+
+def killed(t, podman):
+    """A run that was killed: the next one removes what it left."""
+    where, once = place(t), t.path("once")
+    os.mkdir(once)
+    script = "if [ -e %s/x ]; then exit 0; fi; touch %s/x; sleep 100 & " \
+        "sleep 100" % (once, once)
+    p = start(["run", "-q", "-o", where, "-P", "exp.data_dir=" + once] +
+              podman.options(SHELL) +
+              ["-P", "exp.command=" + json.dumps(command(script))])
+    t.check(wait_until(lambda: os.path.exists(once + "/x"), 20),
+            "kill: does not start")
+    p.kill()
+    p.communicate(timeout=60)
+    mark = "PRONY_EXPERIMENT=" + os.listdir(where + "/experiments")[0]
+    t.check(wait_until(lambda: not processes_with(mark), 5),
+            "kill: left inside: %s" % processes_with(mark))
+    d = Did(where, *run(["run", "-q", "--resume", where]))
+    t.check(d.code == 0 and d.result()["status"] == "ok",
+            "kill: resumed: %s" % d.said)
+    t.check(not podman("ps", "-aq").stdout.split(), "kill: still listed")
 
 
 def cmdline(pid):
@@ -282,11 +310,13 @@ def trains(t, podman):
     words = ["-P", "exp.framework=native", "-P", "exp.model=lenet",
              "-P", "exp.replica_batch=4", "-P", "exp.num_batches=3",
              "-P", "nn.peak=false", "-P", "nn.threads=1"]
-    d = go(t, podman, *words, image=OWN)
+    os.mkdir(t.path("weights"))
+    d = go(t, podman, *words, "-P", "nn.save=weights/new", image=OWN)
     if not t.check(d.dirs and d.result()["status"] == "ok",
                    "training inside: %s %s" % (d.said,
                                                d.log() if d.dirs else "")):
         return
+    t.check(os.path.exists(t.path("weights", "new")), "nn.save is lost")
     inside = d.result()["results"]
     where = place(t)
     bare = Did(where, *run(["run", "-q", "-o", where] + words)).result()
@@ -305,10 +335,20 @@ def nothing_left(t, podman):
     t.check(not mounts, "mounts left: %s" % mounts)
 
 
+def groups(podman):
+    """Control groups of containers."""
+    return [g for top in tops(podman) for g in glob.glob(top + "/libpod-*")]
+
+
+def tops(podman):
+    return glob.glob("/sys/fs/cgroup/%s" % podman.group) + glob.glob(
+        "/sys/fs/cgroup/*/%s" % podman.group)
+
+
 def drop_groups(podman):
-    """runc leaves the control group of what was killed with its helper."""
-    for top in glob.glob("/sys/fs/cgroup/%s" % podman.group) + glob.glob(
-            "/sys/fs/cgroup/*/%s" % podman.group):
+    """The group that ours are in is nobody's; podman leaves that of a run
+    that was killed."""
+    for top in tops(podman):
         for at, _, _ in os.walk(top, topdown=False):
             try:
                 os.rmdir(at)
@@ -326,6 +366,7 @@ def main():
     many(t, podman)
     out_of_time(t, podman)
     interrupted(t, podman)
+    killed(t, podman)
     refused(t, podman)
     trains(t, podman)
     nothing_left(t, podman)
