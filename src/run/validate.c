@@ -218,6 +218,7 @@ static void close_all(struct pr_validator *v)
         pr_names_free(v->lost[i].words);
     pr_frameworks_free(v->frameworks);
     pr_nvml_close(v->nvml);
+    pr_free(v->made_bytes);
     pr_free(v->answers);
     pr_free(v->last);
 }

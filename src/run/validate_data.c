@@ -2,7 +2,10 @@
  * Data sets: whether the folder is there, unless an experiment before makes
  * it, and whether there is room for those that are made.
  */
+#include "base/json.h"
+#include "base/mem.h"
 #include "base/units.h"
+#include "run/contained_mounts.h"
 #include "run/validate_impl.h"
 #include "workload/emulate.h"
 #include "workload/generate.h"
@@ -74,10 +77,40 @@ static uint64_t need_of(const struct pr_needed_space *s)
                                                               : need;
 }
 
-/* Sets that are kept add up; others need room one after another. */
+/* What is kept in each folder that is made. NULL: out of memory. */
+static uint64_t *made_bytes(struct pr_validator *v, const char *place)
+{
+    uint32_t id = pr_names_add(v->made, place, strlen(place));
+    size_t cap = v->made_cap ? v->made_cap * 2 : 16;
+    uint64_t *all;
+
+    if (id == PR_NO_NAME)
+        return NULL;
+    if (id < v->made_cap)
+        return &v->made_bytes[id];
+    all = pr_realloc(v->made_bytes, cap * sizeof *all);
+    if (!all)
+        return NULL;
+    memset(all + v->made_cap, 0, (cap - v->made_cap) * sizeof *all);
+    v->made_bytes = all;
+    v->made_cap = cap;
+    return &all[id];
+}
+
+/* One that it is too much for. */
+static void lacks_room(struct pr_validator *v, struct pr_needed_space *s,
+                       const struct pr_job *job)
+{
+    v->concerned = true;
+    if (!s->count++)
+        snprintf(s->first, sizeof s->first, "%s", job->id);
+}
+
+/* Sets that are kept add up, but those in one folder are one that grows;
+ * others need room one after another. */
 static int add_need(struct pr_validator *v, const struct pr_emulate *e,
-                    const struct pr_job *job, const char *place,
-                    struct pr_err *err)
+                    const struct pr_job *job, const char *place, uint64_t *had,
+                    int *ret_lack, struct pr_err *err)
 {
     struct pr_needed_space *s = space_of(v, place);
     uint64_t bytes;
@@ -89,18 +122,18 @@ static int add_need(struct pr_validator *v, const struct pr_emulate *e,
     rc = pr_generate_bytes(&e->set, &bytes, &exact, err);
     if (rc)
         return rc;
-    s->sets++;
-    if (e->set.opts.keep_files) {
-        if (__builtin_add_overflow(s->kept, bytes, &s->kept))
+    s->sets += !*had;
+    if (!e->set.opts.keep_files) {
+        s->largest = bytes > s->largest ? bytes : s->largest;
+    } else if (bytes > *had) {
+        if (__builtin_add_overflow(s->kept, bytes - *had, &s->kept))
             s->kept = UINT64_MAX;
-    } else if (bytes > s->largest) {
-        s->largest = bytes;
+        *had = bytes;
     }
     if (need_of(s) <= s->free)
         return PR_OK;
-    v->concerned = true;
-    if (!s->count++)
-        snprintf(s->first, sizeof s->first, "%s", job->id);
+    lacks_room(v, s, job);
+    *ret_lack = PR_NO_ROOM - (int)(s - v->needed);
     return PR_OK;
 }
 
@@ -138,6 +171,7 @@ int pr_check_space_end(struct pr_validator *v, struct pr_err *err)
 
 /* ---- a folder that is missing */
 
+/* What is named by a whole path may be in the image. */
 static int note_missing(struct pr_validator *v, const struct pr_job *job,
                         const char *folder, bool ours, bool stops,
                         int *ret_lack, struct pr_err *err)
@@ -151,7 +185,7 @@ static int note_missing(struct pr_validator *v, const struct pr_job *job,
                         "exp.data_dir"
                       : "make it: workflow.generate_data=true, or check "
                         "dataset.data_folder and storage.storage_root",
-        .stops = stops,
+        .stops = stops && !(job->exp.docker && *folder == '/'),
     };
 
     lack.what =
@@ -170,11 +204,16 @@ static int look_at_set(struct pr_validator *v, const struct pr_job *job,
     bool is_there;
 
     pr_generate_place(&e->set, &e->storage, place);
+    if (job->exp.docker && pr_contained_elsewhere(job, place))
+        return PR_OK;
     is_there = stat(place, &st) == 0;
     if (e->workflow.generate_data) {
-        if (pr_names_add(v->made, place, strlen(place)) == PR_NO_NAME)
+        uint64_t *had = made_bytes(v, place);
+
+        if (!had)
             return pr_fail_nomem(err);
-        return is_there ? PR_OK : add_need(v, e, job, place, err);
+        return is_there ? PR_OK
+                        : add_need(v, e, job, place, had, ret_lack, err);
     }
     if (is_there || pr_names_find(v->made, place, strlen(place)) != PR_NO_NAME)
         return PR_OK;
@@ -197,14 +236,24 @@ static const char *set_question(const struct pr_job *job,
                                 const struct pr_workload *w)
 {
     static const char *const names[] = {
-        "dataset.data_folder",    "storage.storage_root", "storage.engine",
-        "storage.storage_type",   "reader.data_loader",   "dataset.format",
+        "storage.storage_root",   "storage.engine",
+        "storage.storage_type",   "reader.data_loader",
         "workflow.generate_data", "workflow.train"};
-    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
+    static const char shape[] = "dataset.";
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
 
-    pr_buf_printf(&text, "set %s\n%s", w->name, job->exp.data_dir);
+    pr_buf_printf(&text, "set %s %d\n%s", w->name, job->exp.docker,
+                  job->exp.data_dir);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         pr_buf_printf(&text, "\n%s", text_of(job, names[i]));
+    for (uint32_t i = 0; i < job->params->len; i++) {
+        const struct pr_member *m = &job->params->members[i];
+
+        if (strncmp(m->key, shape, strlen(shape)) != 0)
+            continue;
+        pr_buf_printf(&text, "\n%s=", m->key);
+        pr_json_write(&text, &m->value);
+    }
     return pr_buf_ok(&text) ? pr_arena_str(job->arena, text.data) : NULL;
 }
 
@@ -218,8 +267,11 @@ static int check_set(struct pr_validator *v, struct pr_job *job,
 
     if (!e || !question)
         return pr_fail_nomem(err);
-    if (pr_asked(v, question, &found))
+    if (pr_asked(v, question, &found)) {
+        if (found <= PR_NO_ROOM)
+            lacks_room(v, &v->needed[PR_NO_ROOM - found], job);
         return PR_OK;
+    }
     rc = pr_emulate_init(e, job, NULL);
     if (rc) /* not of that kind; the workload itself had nothing against it */
         return rc == PR_E_NOMEM ? pr_fail_nomem(err) : PR_OK;
@@ -251,17 +303,19 @@ static int check_data_dir(struct pr_validator *v, const struct pr_job *job,
                           const struct pr_workload *w, struct pr_err *err)
 {
     const char *folder = job->exp.data_dir, *question;
+    const char *cwd = job->exp.docker ? "" : job->exp.cwd; /* inside, that is */
     int found = PR_NO_LACK, rc = PR_OK;
 
-    if (!*folder || strstr(folder, "://"))
+    if (!*folder || strstr(folder, "://") ||
+        (job->exp.docker && pr_contained_elsewhere(job, folder)))
         return PR_OK;
-    question = pr_arena_printf(job->arena, "folder %s\n%s\n%s", w->name,
-                               job->exp.cwd, folder);
+    question = pr_arena_printf(job->arena, "folder %s %d\n%s\n%s", w->name,
+                               job->exp.docker, cwd, folder);
     if (!question)
         return pr_fail_nomem(err);
     if (pr_asked(v, question, &found))
         return PR_OK;
-    if (!is_folder(job->exp.cwd, folder))
+    if (!is_folder(cwd, folder))
         rc = note_missing(v, job, folder, false, is(w->name, "framework"),
                           &found, err);
     return rc ? rc : pr_asked_note(v, question, found, err);

@@ -65,7 +65,8 @@ static bool is_there(const struct pr_validator *v, const char *word, size_t len)
 {
     if (strspn(word, "0123456789") >= len)
         return len < 9 && strtoul(word, NULL, 10) < v->gpus;
-    if (len > 4 && strncmp(word, "MIG-", 4) == 0)
+    if ((len > 4 && strncmp(word, "MIG-", 4) == 0) ||
+        (len == 3 && strncmp(word, "all", 3) == 0))
         return v->gpus > 0; /* parts of one are not looked for */
     return has_uuid(v->nvml, word, len);
 }

@@ -13,6 +13,7 @@ enum {
     PR_LACKS_MAX = 1000,
     PR_NO_LACK = -1,
     PR_LOST_GPUS = -2, /* they become one lack in the end */
+    PR_NO_ROOM = -3,   /* so does this, of each file system: minus its number */
 };
 
 /* GPUs that are missing, over all experiments: one lack in the end. */
@@ -25,10 +26,10 @@ struct pr_lost_gpus {
 
 /* What data sets will take of one file system. */
 struct pr_needed_space {
-    uint64_t device, free, sets;
-    uint64_t count;         /* experiments for which it is too much */
-    uint64_t kept, largest; /* bytes of all that stay, and of one that does
-                               not */
+    uint64_t device, free, sets; /* sets: folders */
+    uint64_t count;              /* experiments for which it is too much */
+    uint64_t kept, largest;      /* bytes of all that stay, and of one that does
+                                    not */
     char first[40];
     const char *folder; /* one of them */
 };
@@ -39,6 +40,8 @@ struct pr_validator {
     struct pr_names *asked;  /* questions, with the lack that answered each */
     struct pr_names *places; /* what experiments write to */
     struct pr_names *made;   /* data folders that experiments make */
+    uint64_t *made_bytes;    /* … and what is kept in each */
+    size_t made_cap;
     struct pr_frameworks *frameworks;
     int32_t *answers;
     size_t answer_cap;

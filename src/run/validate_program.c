@@ -26,9 +26,8 @@ static const char *path_in(const char *const *env)
 
 /* As the keeper will look for it: in the folder it starts in, and on the
  * experiment's own PATH. */
-static bool is_here(const char *program, const char *cwd, const char *path)
+static bool is_here(const char *program, int dir, const char *path)
 {
-    int dir = *cwd ? open(cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;
     bool found = false;
     char whole[PATH_MAX];
 
@@ -45,9 +44,31 @@ static bool is_here(const char *program, const char *cwd, const char *path)
                     is_runnable(dir, whole);
             at = at[n] ? at + n + 1 : NULL;
         }
+    return found;
+}
+
+/* What is wrong with the program, or with the folder it starts in. True: it is
+ * something, in *ret_what, which is NULL for a lack of memory. */
+static bool lacks(const struct pr_job *job, const char *program,
+                  const char *path, const char **ret_what)
+{
+    const char *cwd = job->exp.cwd;
+    int dir = *cwd ? open(cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;
+    bool entered = dir != -1, found = entered && is_here(program, dir, path);
+
     if (dir >= 0)
         close(dir);
-    return found;
+    if (found)
+        return false;
+    if (!entered)
+        *ret_what = pr_arena_printf(
+            job->arena, "exp.cwd: '%s' is no folder to start in", cwd);
+    else if (strchr(program, '/'))
+        *ret_what = pr_arena_printf(
+            job->arena, "'%s' is no program that can be started", program);
+    else
+        *ret_what = pr_arena_printf(job->arena, "'%s' is not on PATH", program);
+    return true;
 }
 
 /* These experiments fail, and others of the plan may not need it. */
@@ -68,13 +89,7 @@ int pr_check_program(struct pr_validator *v, const struct pr_job *job,
         return pr_fail_nomem(err);
     if (pr_asked(v, question, &found))
         return PR_OK;
-    if (!is_here(program, job->exp.cwd, path)) {
-        lack.what = pr_arena_printf(
-            job->arena,
-            strchr(program, '/') ? "'%s' is no program that can be started"
-                                 : "'%s' is not on PATH",
-            program);
+    if (lacks(job, program, path, &lack.what))
         rc = pr_lack_note(v, job, &lack, &found, err);
-    }
     return rc ? rc : pr_asked_note(v, question, found, err);
 }

@@ -12,6 +12,7 @@
 #include "torture.h"
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 static const struct pr_plan_opts full = {0};
 
@@ -139,6 +140,15 @@ static void each_thing_is_found(void **state)
           "-P workflow.generate_data=true",
           "-P dataset.record_length_bytes=1000000000000000"},
          "space 1! data in 'none' need *"},
+        /* One folder is one set, however it is read; it has room. */
+        {{"-P exp.workload=emulate", "-P dataset.format=npz",
+          "-P dataset.num_files_train=8", "-P dataset.data_folder=none",
+          "-P workflow.generate_data=true",
+          "-V dataset.record_length_bytes=[1000,1000000000000000]",
+          "-V n=[1,2]"},
+         "space 2! data in 'none' need *"},
+        {{"-P exp.command=true", "-P exp.cwd=nowhere"},
+         "command 1? exp.cwd: 'nowhere' is no folder to start in\n"},
         {{"-P exp.command=true", "-P exp.gpus=\"0,1:2\""},
          "GPU 1? GPUs 0, 1, 2 are missing: this machine has none\n"},
         {{"-P exp.command=true", "-P exp.gpus=\"0\"", "-P exp.device_type=cpu"},
@@ -231,6 +241,64 @@ static void mounts_are_looked_for(void **state)
         "directory\n");
 }
 
+/* What is in the image, or mounted there, cannot be looked for here. */
+static void data_inside_is_no_reason(void **state)
+{
+    static const struct {
+        const char *folder, *mounts, *want;
+    } rows[] = {
+        {"-P dataset.data_folder=/none", "-P container.mounts=[]",
+         "data 1? there is no data folder '/none'\n"},
+        {"-P dataset.data_folder=none", "-P container.mounts=[]",
+         "data 1! there is no data folder 'none'\n"},
+        {"-P dataset.data_folder=/none/set",
+         "-P container.mounts=[\"./bin:/none\"]", ""},
+    };
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+
+    (void)state;
+    own_path();
+    put_docker("bin/docker");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(
+            lacks(a, ARGS("-P exp.workload=emulate", "-P dataset.format=npz",
+                          "-P dataset.num_files_train=8", "-P exp.docker=true",
+                          "-P exp.docker_launcher=docker",
+                          "-P exp.docker_image=here", rows[i].folder,
+                          rows[i].mounts)),
+            rows[i].want);
+}
+
+/* Sets that are kept add up, each folder once. */
+static void room_is_added_up(void **state)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct statvfs fs;
+    char bytes[64];
+
+    (void)state;
+    assert_int_equal(statvfs(".", &fs), 0);
+    /* One takes two thirds of what is free. */
+    snprintf(bytes, sizeof bytes, "-P dataset.record_length_bytes=%llu",
+             (unsigned long long)fs.f_bavail * fs.f_frsize / 12);
+    assert_string_equal(
+        lacks(a, ARGS("-P exp.workload=emulate", "-P dataset.format=npz",
+                      "-P dataset.num_files_train=8", bytes,
+                      "-P dataset.data_folder=one",
+                      "-P workflow.generate_data=true",
+                      "-V storage.engine=[\"pread\",\"direct\"]",
+                      "-V dataset.num_files_train=[4,8]")),
+        "");
+    assert_int_equal(
+        strncmp(
+            lacks(a, ARGS("-P exp.workload=emulate", "-P dataset.format=npz",
+                          "-P dataset.num_files_train=8", bytes,
+                          "-P workflow.generate_data=true",
+                          "-V dataset.data_folder=[\"one\",\"two\"]")),
+            "space 1! data in 'one' and others need ", 39),
+        0);
+}
+
 static void gpus_are_those_of_the_library(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
@@ -241,6 +309,8 @@ static void gpus_are_those_of_the_library(void **state)
     assert_string_equal(lacks(a, ARGS("-P exp.command=true",
                                       "-V exp.gpus=[\"0\",\"0,1\",\"2:1\"]")),
                         "GPU 1? GPU 2 is missing: this machine has 2\n");
+    assert_string_equal(
+        lacks(a, ARGS("-P exp.command=true", "-P exp.gpus=\"all\"")), "");
 }
 
 static void counts_and_codes(void **state)
@@ -395,6 +465,8 @@ int main(void)
         HERE(containers_and_images),
         HERE(images_are_asked_for_once_each),
         HERE(mounts_are_looked_for),
+        HERE(data_inside_is_no_reason),
+        HERE(room_is_added_up),
         HERE(gpus_are_those_of_the_library),
         HERE(counts_and_codes),
         HERE(a_list_that_is_too_long_is_cut),
