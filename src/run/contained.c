@@ -191,6 +191,7 @@ static void give_folder(const char *dir, const char *user)
 static int fill_inside(const struct pr_job *job, const struct pr_start *start,
                        struct pr_container_opts *o, struct pr_err *err)
 {
+    bool runs = strcmp(job->exp.status, "simulate") != 0;
     struct pr_container_params c;
     char dir[PATH_MAX];
     int rc =
@@ -198,13 +199,14 @@ static int fill_inside(const struct pr_job *job, const struct pr_start *start,
 
     if (!rc && !realpath(job->dir, dir))
         rc = pr_fail_errno(err, PR_E_IO, job->dir, "cannot be found");
-    if (!rc)
+    if (!rc && runs)
         rc = pr_contained_make_folders(job, err);
     if (!rc)
         rc = pr_contained_mounts(job, start, &c, o, err);
     if (rc)
         return rc;
-    give_folder(dir, o->user);
+    if (runs)
+        give_folder(dir, o->user);
     rc = inside_argv(job, start, dir, &o->argv, err);
     if (!rc)
         rc = inside_env(job, start, dir, &o->env, err);

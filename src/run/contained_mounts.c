@@ -72,23 +72,28 @@ static bool leads_to(const char *path, const char *real)
     return realpath(path, whole) && strcmp(whole, real) == 0;
 }
 
-/* A path of ours, if it is there, under the path that it is called by: /data
- * stays /data where that is a link. */
+/* A path of ours, if it is there or will be, under the path that it is called
+ * by: /data stays /data where that is a link. */
 static int add_same(struct mounts *m, const char *path, enum pr_place_use use,
                     struct pr_err *err)
 {
     const char *given = NULL, *host;
-    char real[PATH_MAX];
+    char real[PATH_MAX] = "";
     int rc;
 
-    if (!path || !*path || !realpath(path, real) || strcmp(real, "/") == 0)
+    if (!path || !*path)
         return PR_OK;
+    if (!realpath(path, real)) {
+        if (use != PR_PLACE_MADE)
+            return PR_OK;
+        real[0] = '\0';
+    }
     rc = pr_place_whole(path, m->job->arena, &given, err);
-    if (rc)
+    if (rc || strcmp(real, "/") == 0)
         return rc;
-    host = pr_arena_str(m->job->arena, real);
+    host = *real ? pr_arena_str(m->job->arena, real) : given;
     /* What ".." after a link means is known outside alone. */
-    if (host && !leads_to(given, real))
+    if (*real && host && !leads_to(given, real))
         given = host;
     if (host && is_seen(m, host, given, use == PR_PLACE_MADE))
         return PR_OK;
@@ -173,7 +178,8 @@ static int add_places(struct mounts *m, struct pr_err *err)
     int rc = pr_job_places(m->job, &places, &count, err);
 
     for (size_t i = 0; !rc && i < count; i++)
-        rc = add_same(m, places[i].path, places[i].use, err);
+        if (!pr_contained_elsewhere(m->job, places[i].path))
+            rc = add_same(m, places[i].path, places[i].use, err);
     return rc;
 }
 

@@ -285,6 +285,24 @@ static void folders_that_it_makes_are_made_here(void **state)
     pr_arena_free(k.arena);
 }
 
+static void nothing_is_made_to_show_a_command(void **state)
+{
+    struct stat st;
+    struct kit k;
+
+    (void)state;
+    assert_int_equal(mkdir("dir", 0755), 0);
+    assert_int_equal(wrap(&k,
+                          "\"workflow.generate_data\": true, "
+                          "\"dataset.data_folder\": \"set\", "
+                          "\"exp.status\": \"simulate\"}",
+                          false, NULL),
+                     PR_OK);
+    assert_int_equal(stat("set", &st), -1);
+    assert_int_equal(count(&k, "--volume", "%/set:%/set"), 1);
+    pr_arena_free(k.arena);
+}
+
 /* As root we let the user of the container write to the folder. */
 static void another_user_may_write(void **state)
 {
@@ -527,6 +545,7 @@ int main(void)
         TEST(what_cannot_be_mounted_is_refused),
         TEST(paths_are_those_outside),
         TEST(folders_that_it_makes_are_made_here),
+        TEST(nothing_is_made_to_show_a_command),
         TEST(another_user_may_write),
         TEST(memory_may_run_out),
         TEST(only_those_of_others_are_wrapped),
