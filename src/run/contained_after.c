@@ -18,6 +18,7 @@ enum {
     SOON_S = 10, /* while somebody waits for the end */
     ASK_S = 20,
     KILL_S = 30,
+    LINES = 4,         /* of a log, among which the reason is */
     CANNOT_START = 125 /* of docker and podman: no container ran */
 };
 
@@ -157,22 +158,35 @@ void pr_contained_after(const struct pr_contained *c, struct pr_attempt *a,
 
 /* ---- words */
 
-/* The last line of the log, without what it ends with. */
+/* docker's word after an error: "Run 'docker run --help' for more …". */
+static bool is_advice(const char *line, size_t len)
+{
+    return memmem(line, len, "' for more information", 22) ||
+           (len > 5 && strncmp(line, "See '", 5) == 0);
+}
+
+/* The last line of the log that says something, without what it ends with. */
 static void last_line(const char *log_path, char out[static 256])
 {
     PR_AUTO_BUF struct pr_buf tail = PR_BUF_INIT(8192);
-    size_t end, begin;
+    size_t end;
 
     out[0] = '\0';
-    if (pr_log_tail(log_path, 1, 4096, &tail, NULL) || !pr_buf_ok(&tail))
+    if (pr_log_tail(log_path, LINES, 4096, &tail, NULL) || !pr_buf_ok(&tail))
         return;
-    for (end = tail.len; end && tail.data[end - 1] == '\n'; end--)
-        ;
-    for (begin = end; begin && tail.data[begin - 1] != '\n'; begin--)
-        ;
-    if (end > begin)
-        snprintf(out, 256, "%.*s", end - begin < 255 ? (int)(end - begin) : 255,
-                 tail.data + begin);
+    for (end = tail.len; end;) {
+        size_t begin = end, len;
+
+        while (begin && tail.data[begin - 1] != '\n')
+            begin--;
+        len = end - begin;
+        if (len && !is_advice(tail.data + begin, len)) {
+            snprintf(out, 256, "%.*s", len < 255 ? (int)len : 255,
+                     tail.data + begin);
+            return;
+        }
+        end = begin ? begin - 1 : 0;
+    }
 }
 
 static void add_signal(struct pr_attempt *a, int status)

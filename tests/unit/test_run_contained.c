@@ -506,6 +506,11 @@ static void failures_get_words(void **state)
         {125, "x\nError: no image\n",
          "the container could not be started: "
          "Error: no image"},
+        {125,
+         "docker: no image\n\nRun 'docker run --help' for more information\n",
+         "the container could not be started: docker: no image"},
+        {125, "docker: no image.\nSee 'docker run --help'.\n",
+         "the container could not be started: docker: no image."},
         {127, "Error: nope", "the program was not found inside: Error: nope"},
         {139, "", "exit status 139, as of SIGSEGV inside the container"},
         {3, "what", "as before"},
