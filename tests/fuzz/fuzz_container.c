@@ -38,9 +38,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     static const char *const launchers[] = {"docker", "nvidia-docker", "podman",
                                             "apptainer"};
     static const char *const argv[] = {"argument", NULL};
+    static const struct pr_mount mounts[] = {{"/a", "/a", ""},
+                                             {"/b:c", "/d,e", "ro"}};
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 24);
-    struct pr_container_opts o = {.image = "image", .name = "n", .argv = argv};
+    struct pr_container_opts o = {.image = "image",
+                                  .name = "n",
+                                  .mounts = mounts,
+                                  .mount_count = 2,
+                                  .argv = argv};
     struct pr_container c;
     struct pr_err err = {0};
     int rc, status = -7;
