@@ -15,6 +15,8 @@ struct pr_attempt {
     struct pr_child_event end;  /* figures; zero when it never started */
     struct pr_monitor_sum seen; /* of the machine meanwhile; may be empty */
     bool wrote_log_file;        /* the program itself made exp.log_file */
+    bool ended_inside; /* the exit status is that of the program in a container,
+                          although its launcher has the same one */
 };
 
 struct pr_attempt_ctx {

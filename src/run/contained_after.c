@@ -29,15 +29,29 @@ static bool ended_inside(const struct pr_child_event *e)
            WEXITSTATUS(e->wait_status) != CANNOT_START;
 }
 
-static void ask_how(const struct pr_contained *c, struct pr_child_event *e)
+/* False: nobody knows. */
+static bool ask(const struct pr_contained *c, int *ret_status, bool *ret_oom)
 {
     PR_AUTO_BUF struct pr_buf answer = PR_BUF_INIT(1 << 16);
-    int ws, status;
+    int ws;
+
+    return pr_capture(c->box.inspect, ASK_S, &answer, &ws, NULL) == PR_OK &&
+           !ws && answer.len &&
+           pr_container_inspected(answer.data, ret_status, ret_oom);
+}
+
+static void ask_how(const struct pr_contained *c, struct pr_attempt *a)
+{
+    struct pr_child_event *e = &a->end;
+    int status;
     bool oom;
 
-    if (pr_capture(c->box.inspect, ASK_S, &answer, &ws, NULL) != PR_OK || ws ||
-        !answer.len || !pr_container_inspected(answer.data, &status, &oom))
+    if (!ask(c, &status, &oom))
         return;
+    if (!ended_inside(e)) { /* of one that never ran this is no answer */
+        a->ended_inside = WIFEXITED(e->wait_status) && status == CANNOT_START;
+        return;
+    }
     e->oom |= oom;
     if (status > 0 && status < 256)
         e->wait_status = W_EXITCODE(status, 0);
@@ -150,8 +164,9 @@ void pr_contained_after(const struct pr_contained *c, struct pr_attempt *a,
     e->cpu_user_ns = e->cpu_system_ns = e->max_rss_bytes = 0;
     if (c->box.kill && !ended_inside(e))
         (void)!pr_capture(c->box.kill, KILL_S, NULL, &ws, NULL);
-    if (c->box.inspect && ended_inside(e) && e->wait_status)
-        ask_how(c, e);
+    if (c->box.inspect && e->kind == PR_CHILD_ENDED &&
+        WIFEXITED(e->wait_status) && e->wait_status)
+        ask_how(c, a);
     if (c->box.remove && !remove_it(c))
         snprintf(left, 128, "container '%.90s' could not be removed", c->name);
 }
@@ -211,7 +226,9 @@ void pr_contained_explain(const struct pr_contained *c, const char *log_path,
         return;
     status = WEXITSTATUS(a->end.wait_status);
     last_line(log_path, line);
-    words = pr_container_status_words(c->launcher, status, line);
+    words = a->ended_inside
+                ? NULL
+                : pr_container_status_words(c->launcher, status, line);
     if (!words)
         add_signal(a, status);
     else if (*line)

@@ -391,22 +391,24 @@ static void the_end_is_asked_for(void **state)
         int wait_status;
         const char *inspect, *rm, *asked;
         int want_status;
-        bool want_oom, left;
+        bool want_oom, left, inside;
     } rows[] = {
         {W_EXITCODE(0, 0), "exit 1", "exit 0", "rm\n", W_EXITCODE(0, 0), false,
-         false},
+         false, false},
         {W_EXITCODE(7, 0), "echo 7 false", "exit 0", "container\nrm\n",
-         W_EXITCODE(7, 0), false, false},
+         W_EXITCODE(7, 0), false, false, false},
         {W_EXITCODE(137, 0), "echo 137 true", "exit 0", "container\nrm\n",
-         W_EXITCODE(137, 0), true, false},
+         W_EXITCODE(137, 0), true, false, false},
         {W_EXITCODE(1, 0), "echo 5 false; exit 1", "exit 0", "container\nrm\n",
-         W_EXITCODE(1, 0), false, false},
+         W_EXITCODE(1, 0), false, false, false},
         {W_EXITCODE(125, 0), "echo 0 false", "echo no such container; exit 1",
-         "kill\nrm\n", W_EXITCODE(125, 0), false, false},
+         "kill\ncontainer\nrm\n", W_EXITCODE(125, 0), false, false, false},
+        {W_EXITCODE(125, 0), "echo 125 false", "exit 0",
+         "kill\ncontainer\nrm\n", W_EXITCODE(125, 0), false, false, true},
         {W_EXITCODE(0, 9), "echo 0 false", "exit 0", "kill\nrm\n",
-         W_EXITCODE(0, 9), false, false},
+         W_EXITCODE(0, 9), false, false, false},
         {W_EXITCODE(0, 0), "exit 1", "echo no; exit 1", "rm\nrm\n",
-         W_EXITCODE(0, 0), false, true},
+         W_EXITCODE(0, 0), false, true, false},
     };
 
     (void)state;
@@ -429,6 +431,7 @@ static void the_end_is_asked_for(void **state)
         assert_int_equal(a.end.oom, rows[i].want_oom);
         assert_int_equal(a.end.leftovers, 0);
         assert_int_equal(*left != '\0', rows[i].left);
+        assert_int_equal(a.ended_inside, rows[i].inside);
         if (rows[i].left)
             assert_non_null(strstr(left, fake.box.name));
         pr_arena_free(fake.arena);
