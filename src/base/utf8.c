@@ -36,6 +36,16 @@ size_t pr_utf8_len(const char *s, size_t avail)
     return n;
 }
 
+size_t pr_utf8_fit(const char *s, size_t len, size_t room)
+{
+    size_t n = 0, more;
+
+    while (n < len && s[n] && (more = pr_utf8_len(s + n, len - n)) &&
+           n + more <= room)
+        n += more;
+    return n;
+}
+
 size_t pr_utf8_put(char out[static 4], unsigned code)
 {
     unsigned char *p = (unsigned char *)out;

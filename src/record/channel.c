@@ -118,6 +118,7 @@ static int take_rate(struct pr_channel_scanner *s,
                      const struct pr_channel_row *row, struct pr_err *err)
 {
     const struct pr_value *task = row->task, *units = row->units;
+    bool named = task && task->len;
     double rate = pr_number(row->rate);
     int rc;
 
@@ -125,8 +126,9 @@ static int take_rate(struct pr_channel_scanner *s,
         note_words(s, "a rate is not finite");
         return PR_OK;
     }
-    rc = pr_rates_add(&s->rates, task ? task->s : "main", task ? task->len : 4,
-                      units ? units->s : "", units ? units->len : 0, rate);
+    rc =
+        pr_rates_add(&s->rates, named ? task->s : "main", named ? task->len : 4,
+                     units ? units->s : "", units ? units->len : 0, rate);
     if (rc < 0)
         return pr_fail_nomem(err);
     s->sum.dropped += rc == 0;
@@ -144,7 +146,7 @@ static int take_error(struct pr_channel_scanner *s, const struct pr_value *data,
 
     if (!words || words->kind != PR_STR)
         return PR_OK;
-    t = pr_arena_printf(s->arena, "%s%s%.400s",
+    t = pr_arena_printf(s->arena, "%s%s%s",
                         type && type->kind == PR_STR ? type->s : "",
                         type && type->kind == PR_STR ? ": " : "", words->s);
     if (!t)
@@ -222,7 +224,6 @@ static int keep(struct pr_channel_scanner *s, const char *p, size_t len,
         return pr_fail_nomem(err);
     s->too_long = true;
     pr_buf_done(&s->line);
-    s->line.failed = s->line.over = false;
     return PR_OK;
 }
 
@@ -270,13 +271,11 @@ int pr_channel_scanner_feed(struct pr_channel_scanner *s, const char *bytes,
 static int set_medians(struct pr_channel_scanner *s, struct pr_err *err)
 {
     for (size_t i = 0; i < s->rates.count; i++) {
-        char title[PR_RATES_TITLE], full[sizeof prefix + PR_RATES_TITLE + 8];
+        char full[sizeof prefix + PR_RATES_TITLE + 8];
         struct pr_value median = pr_float(pr_rates_median(&s->rates, i));
-        int n, rc;
-
-        pr_rates_title(&s->rates, i, title);
-        n = snprintf(full, sizeof full, "%s%s_rate", prefix, title);
-        rc = set_param(s, full, (size_t)n, &median, err);
+        int n = snprintf(full, sizeof full, "%s%s_rate", prefix,
+                         s->rates.series[i].title);
+        int rc = set_param(s, full, (size_t)n, &median, err);
         if (rc)
             return rc;
     }

@@ -14,15 +14,8 @@
 /* Copies as many whole characters as fit. */
 static void copy_name(char to[static PR_RATES_NAME], const char *s, size_t len)
 {
-    size_t n = 0;
+    size_t n = pr_utf8_fit(s, len, PR_RATES_NAME - 1);
 
-    while (n < len) {
-        size_t more = pr_utf8_len(s + n, len - n);
-
-        if (!more || n + more >= PR_RATES_NAME || s[n] == '\0')
-            break;
-        n += more;
-    }
     memcpy(to, s, n);
     to[n] = '\0';
 }
@@ -35,6 +28,28 @@ static struct pr_rate_series *find(struct pr_rates *r, const char *task,
             strcmp(r->series[i].units, units) == 0)
             return &r->series[i];
     return NULL;
+}
+
+static bool has_title(const struct pr_rates *r, const char *title)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->series[i].title, title) == 0)
+            return true;
+    return false;
+}
+
+/* A task with several units has its others under "task (units)": numbers of
+ * different units have no mean. Somebody's task may be called just that. */
+static void name_series(const struct pr_rates *r, struct pr_rate_series *s)
+{
+    unsigned nth = 2;
+
+    snprintf(s->title, sizeof s->title, "%s", s->task);
+    if (has_title(r, s->title))
+        snprintf(s->title, sizeof s->title, "%s (%s)", s->task, s->units);
+    while (has_title(r, s->title))
+        snprintf(s->title, sizeof s->title, "%s (%s) %u", s->task, s->units,
+                 nth++);
 }
 
 static struct pr_rate_series *make(struct pr_rates *r, const char *task,
@@ -51,10 +66,12 @@ static struct pr_rate_series *make(struct pr_rates *r, const char *task,
         r->series = s;
         r->cap = cap;
     }
-    s = &r->series[r->count++];
+    s = &r->series[r->count];
     memset(s, 0, sizeof *s);
     memcpy(s->task, task, PR_RATES_NAME);
     memcpy(s->units, units, PR_RATES_NAME);
+    name_series(r, s);
+    r->count++;
     pr_rng_seed(&s->rng, 1, 0);
     return s;
 }
@@ -126,21 +143,6 @@ static double quantile(const double *v, size_t n, double share)
     return v[low] + (v[high] - v[low]) * (at - (double)low);
 }
 
-/* A task with several units has its others under "task (units)": numbers of
- * different units have no mean. */
-void pr_rates_title(const struct pr_rates *r, size_t i,
-                    char out[static PR_RATES_TITLE])
-{
-    const struct pr_rate_series *s = &r->series[i];
-
-    for (size_t k = 0; k < i; k++)
-        if (strcmp(r->series[k].task, s->task) == 0) {
-            snprintf(out, PR_RATES_TITLE, "%s (%s)", s->task, s->units);
-            return;
-        }
-    snprintf(out, PR_RATES_TITLE, "%s", s->task);
-}
-
 static size_t kept(const struct pr_rate_series *s)
 {
     return s->count < PR_RATES_EXACT ? (size_t)s->count : PR_RATES_EXACT;
@@ -151,13 +153,12 @@ double pr_rates_median(const struct pr_rates *r, size_t i)
     return quantile(r->series[i].values, kept(&r->series[i]), .5);
 }
 
-static void put_series(struct pr_jb *jb, const char *name,
-                       struct pr_rate_series *s)
+static void put_series(struct pr_jb *jb, struct pr_rate_series *s)
 {
     size_t n = kept(s);
 
     qsort(s->values, n, sizeof *s->values, by_size);
-    pr_jb_obj(jb, name);
+    pr_jb_obj(jb, s->title);
     pr_jb_uint(jb, "count", s->count);
     pr_jb_float(jb, "mean", s->mean);
     pr_jb_float(jb, "std", sqrt(s->m2 / (double)s->count));
@@ -180,12 +181,8 @@ void pr_rates_write(struct pr_rates *r, struct pr_buf *out)
         return;
     pr_jb_init(&jb, out, 0);
     pr_jb_obj(&jb, NULL);
-    for (size_t i = 0; i < r->count; i++) {
-        char name[PR_RATES_TITLE];
-
-        pr_rates_title(r, i, name);
-        put_series(&jb, name, &r->series[i]);
-    }
+    for (size_t i = 0; i < r->count; i++)
+        put_series(&jb, &r->series[i]);
     pr_jb_end(&jb);
 }
 

@@ -19,8 +19,11 @@ enum {
     PR_RATES_NAME = 64,  /* bytes of a task's name, or units; cut */
 };
 
+enum { PR_RATES_TITLE = 2 * PR_RATES_NAME + 8 };
+
 struct pr_rate_series {
     char task[PR_RATES_NAME], units[PR_RATES_NAME];
+    char title[PR_RATES_TITLE]; /* no two have the same */
     uint64_t count;
     double mean, m2; /* m2: sum of squared distances from the mean */
     double min, max;
@@ -43,11 +46,7 @@ int pr_rates_add(struct pr_rates *r, const char *task, size_t task_len,
  * values in order, so it comes last. */
 void pr_rates_write(struct pr_rates *r, struct pr_buf *out);
 
-/* The name that pr_rates_write gives to one of them, and after it, its
- * median. */
-enum { PR_RATES_TITLE = 2 * PR_RATES_NAME + 4 };
-void pr_rates_title(const struct pr_rates *r, size_t i,
-                    char out[static PR_RATES_TITLE]);
+/* Of one of them; after pr_rates_write. */
 double pr_rates_median(const struct pr_rates *r, size_t i);
 void pr_rates_done(struct pr_rates *r);
 

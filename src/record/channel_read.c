@@ -39,11 +39,12 @@ static int feed_all(struct pr_channel_scanner *s, int fd, const char *path,
 }
 
 /* A child may have put anything there, also a pipe that never ends. 1: open;
- * 0: nothing to read; PR_E_FORMAT: what is there cannot be opened. */
+ * 0: nothing to read; PR_E_FORMAT: what is there cannot be read. */
 static int open_channel(const char *path, int *ret_fd, struct stat *ret_st,
                         struct pr_err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool file;
 
     if (fd < 0 && errno == ENOENT)
         return 0;
@@ -51,13 +52,13 @@ static int open_channel(const char *path, int *ret_fd, struct stat *ret_st,
         return pr_fail_errno(err, PR_E_IO, path, "cannot open");
     if (fd < 0)
         return pr_fail_errno(err, PR_E_FORMAT, path, "cannot open");
-    if (fstat(fd, ret_st) < 0 || !S_ISREG(ret_st->st_mode) ||
-        ret_st->st_size == 0) {
-        close(fd);
-        return 0;
+    file = fstat(fd, ret_st) == 0 && S_ISREG(ret_st->st_mode);
+    if (file && ret_st->st_size > 0) {
+        *ret_fd = fd;
+        return 1;
     }
-    *ret_fd = fd;
-    return 1;
+    close(fd);
+    return file ? 0 : pr_fail(err, PR_E_FORMAT, path, "it is no file any more");
 }
 
 int pr_channel_collect(const char *path, pr_log_param *param, void *ctx,
@@ -96,18 +97,11 @@ struct tail {
     char words[TEXT], rate[UNITS + 16];
 };
 
-/* As much of it as fits, in whole characters. */
+/* As much of it as fits. */
 static void copy_words(char *to, size_t room, const struct pr_value *text)
 {
-    size_t n = 0;
+    size_t n = pr_utf8_fit(text->s, text->len, room - 1);
 
-    while (n < text->len && text->s[n]) {
-        size_t more = pr_utf8_len(text->s + n, text->len - n);
-
-        if (!more || n + more >= room)
-            break;
-        n += more;
-    }
     memcpy(to, text->s, n);
     to[n] = '\0';
 }

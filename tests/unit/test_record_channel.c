@@ -275,6 +275,28 @@ static void too_many_tasks_are_counted(void **state)
     pr_buf_done(&sum.rates);
 }
 
+/* Somebody's task may be called as the second unit of another is. */
+static void no_two_rates_have_one_name(void **state)
+{
+    PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1 << 20);
+    struct pr_channel_sum sum;
+
+    (void)state;
+    add(&b, "a (b)", "", 1);
+    add(&b, "a", "", 2);
+    add(&b, "a", "b", 3);
+    add(&b, "", "", 4);
+    add(&b, "main", "", 5);
+    sum = scan(b.data, b.len, b.len);
+    assert_string_equal(seen.data,
+                        "results.a (b)_rate=1.0 results.a_rate=2.0 "
+                        "results.a (b) 2_rate=3.0 results.main_rate=4.5");
+    assert_true(figure(&sum, "a (b)", "mean") == 1);
+    assert_true(figure(&sum, "a (b) 2", "mean") == 3);
+    assert_true(figure(&sum, "main", "count") == 2);
+    pr_buf_done(&sum.rates);
+}
+
 /* Names are cut between characters, and what is cut alike is one. */
 static void long_names_are_cut(void **state)
 {
@@ -294,22 +316,30 @@ static void long_names_are_cut(void **state)
     pr_buf_done(&sum.rates);
 }
 
+/* What a child may have made of it is bad, and never waited for. */
 static void what_is_no_file_is_empty(void **state)
 {
+    static const char *const odd[] = {"pipe", "/", "loop"};
     struct pr_channel_sum sum = {.lines = 7};
 
     (void)state;
     assert_int_equal(pr_channel_collect("none", NULL, NULL, &sum, NULL), PR_OK);
     assert_int_equal(sum.lines, 0);
     assert_int_equal(sum.rates.len, 0);
-    assert_int_equal(mkfifo("pipe", 0600), 0);
-    assert_int_equal(pr_channel_collect("pipe", NULL, NULL, &sum, NULL), PR_OK);
-    assert_int_equal(pr_channel_collect("/", NULL, NULL, &sum, NULL), PR_OK);
-    assert_int_equal(symlink("loop", "loop"), 0);
+    spit("empty", "");
+    assert_int_equal(pr_channel_collect("empty", NULL, NULL, &sum, NULL),
+                     PR_OK);
     assert_int_equal(sum.bad, 0);
-    assert_int_equal(pr_channel_collect("loop", NULL, NULL, &sum, NULL), PR_OK);
-    assert_int_equal(sum.bad, 1);
-    assert_non_null(strstr(sum.first_bad.msg, "cannot open"));
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_int_equal(symlink("loop", "loop"), 0);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(pr_channel_collect(odd[i], NULL, NULL, &sum, NULL),
+                         PR_OK);
+        assert_int_equal(sum.bad, 1);
+        assert_int_equal(sum.first_bad_line, 0);
+        assert_non_null(strstr(sum.first_bad.msg,
+                               i < 2 ? "no file any more" : "cannot open"));
+    }
 }
 
 static int refuse(void *ctx, const char *key, size_t len,
@@ -369,6 +399,7 @@ int main(void)
         cmocka_unit_test(rates_are_summed_up_by_task_and_units),
         cmocka_unit_test(many_rates_take_bounded_memory),
         cmocka_unit_test(too_many_tasks_are_counted),
+        cmocka_unit_test(no_two_rates_have_one_name),
         cmocka_unit_test(long_names_are_cut),
         IN_SCRATCH(what_is_no_file_is_empty),
         IN_SCRATCH(a_callback_can_stop_it),
