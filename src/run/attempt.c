@@ -177,7 +177,7 @@ static void gather_log(const struct pr_job *job, struct around *x,
         take_words(x, log_path, a);
     rc = add_sysinfo(job, &more, &why);
     if (!rc)
-        rc = pr_contract_gather(&x->start, log_path, &more, &why);
+        rc = pr_contract_gather(job, &x->start, log_path, &more, &why);
     if (rc)
         say_why(a, &why);
     if (a->wrote_log_file)

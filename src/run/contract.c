@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "record/channel.h"
 #include "record/logline.h"
 #include "run/metrics.h"
@@ -15,6 +16,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { MAX_HEAD = 256 << 20 };
 
 /* ---- the head */
 
@@ -80,12 +83,31 @@ static bool end_line(int fd)
     return pr_write_all(fd, "\n", 1);
 }
 
-static bool copy_bytes(int in, int out)
+static bool begins_with(int fd, const struct pr_buf *head)
+{
+    char block[4096];
+    size_t at = 0;
+
+    while (at < head->len) {
+        size_t most =
+            head->len - at < sizeof block ? head->len - at : sizeof block;
+        ssize_t n = pread(fd, block, most, (off_t)at);
+        if (n <= 0 || memcmp(block, head->data + at, (size_t)n) != 0)
+            return false;
+        at += (size_t)n;
+    }
+    return true;
+}
+
+/* What comes after the head, if it is still there. */
+static bool copy_rest(int in, const struct pr_buf *head, int out)
 {
     char block[65536];
     struct stat st;
     off_t left = fstat(in, &st) == 0 ? st.st_size : 0;
 
+    if (begins_with(in, head))
+        left -= lseek(in, (off_t)head->len, SEEK_SET);
     while (left > 0) {
         ssize_t n = read(in, block, sizeof block);
         if (n < 0 || (n > 0 && !pr_write_all(out, block, (size_t)n)))
@@ -95,13 +117,14 @@ static bool copy_bytes(int in, int out)
     return true;
 }
 
-static int append_file(int fd, const char *from, struct pr_err *err)
+static int append_rest(int fd, const char *from, const struct pr_buf *head,
+                       struct pr_err *err)
 {
     int in = open(from, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc = PR_OK;
 
     if (in < 0)
         return pr_fail_errno(err, PR_E_IO, from, "cannot open");
-    if (!copy_bytes(in, fd))
+    if (!copy_rest(in, head, fd))
         rc = pr_fail_errno(err, PR_E_IO, from, "cannot add it to log.txt");
     close(in);
     return rc;
@@ -131,14 +154,17 @@ static int append_text(const char *path, const struct pr_buf *text,
 
 /* ---- before */
 
-static int empty_file(const char *path, struct pr_err *err)
+static int begin_file(const char *path, const struct pr_buf *head,
+                      struct pr_err *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int rc = PR_OK;
 
-    if (fd < 0)
-        return pr_fail_errno(err, PR_E_IO, path, "cannot write");
-    close(fd);
-    return PR_OK;
+    if (fd < 0 || !pr_write_all(fd, head->data, head->len))
+        rc = pr_fail_errno(err, PR_E_IO, path, "cannot write");
+    if (fd >= 0)
+        close(fd);
+    return rc;
 }
 
 /* The user's file is made, and lies nowhere among ours. */
@@ -158,26 +184,22 @@ static int check_file(const struct pr_job *job, const char *path,
 int pr_contract_begin(const struct pr_job *job, const struct pr_start *start,
                       const char *log_path, struct pr_err *err)
 {
-    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(256 << 20);
+    PR_AUTO_BUF struct pr_buf head = PR_BUF_INIT(MAX_HEAD);
     const char *path = start->log_file;
     struct stat st;
     int rc;
 
     if (!path)
         return PR_OK;
-    pr_contract_header(job, start, &text);
-    if (!pr_buf_ok(&text))
+    pr_contract_header(job, start, &head);
+    if (!pr_buf_ok(&head))
         return pr_fail_nomem(err);
-    rc = empty_file(log_path, err); /* there, so that it can be recognised */
-    if (rc)
+    rc = begin_file(log_path, &head, err);
+    if (rc || is_same(path, log_path) ||
+        (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
         return rc;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        path = log_path;
-    else if (!is_same(path, log_path))
-        rc = check_file(job, path, err);
-    if (!rc)
-        rc = empty_file(path, err);
-    return rc ? rc : append_text(path, &text, err);
+    rc = check_file(job, path, err);
+    return rc ? rc : begin_file(path, &head, err);
 }
 
 /* ---- after */
@@ -190,9 +212,11 @@ bool pr_contract_is_apart(const struct pr_start *start, const char *log_path)
            !is_same(start->log_file, log_path);
 }
 
-int pr_contract_gather(const struct pr_start *start, const char *log_path,
-                       const struct pr_buf *more, struct pr_err *err)
+int pr_contract_gather(const struct pr_job *job, const struct pr_start *start,
+                       const char *log_path, const struct pr_buf *more,
+                       struct pr_err *err)
 {
+    PR_AUTO_BUF struct pr_buf head = PR_BUF_INIT(MAX_HEAD);
     bool apart = pr_contract_is_apart(start, log_path);
     int rc = PR_OK, fd;
 
@@ -200,13 +224,16 @@ int pr_contract_gather(const struct pr_start *start, const char *log_path,
         rc = append_text(apart ? start->log_file : log_path, more, err);
     if (rc || !apart)
         return rc;
+    pr_contract_header(job, start, &head);
+    if (!pr_buf_ok(&head))
+        return pr_fail_nomem(err);
     fd = open_log(log_path, err);
     if (fd < 0)
         return PR_E_IO;
     if (!end_line(fd))
         rc = pr_fail_errno(err, PR_E_IO, log_path, "cannot write");
     if (!rc)
-        rc = append_file(fd, start->log_file, err);
+        rc = append_rest(fd, start->log_file, &head, err);
     close(fd);
     return rc;
 }
@@ -216,7 +243,7 @@ int pr_contract_gather(const struct pr_start *start, const char *log_path,
 struct said {
     const struct pr_job *job; /* its own parameters are in the head */
     bool has_time, failed, skipped;
-    char words[200];
+    char words[256];
 };
 
 static bool is_key(const char *key, size_t len, const char *want)
@@ -227,6 +254,17 @@ static bool is_key(const char *key, size_t len, const char *want)
 static bool is_word(const struct pr_value *v, const char *want)
 {
     return v->kind == PR_STR && strcmp(v->s, want) == 0;
+}
+
+/* Its own message is in the head. */
+static void take_words(struct said *s, const struct pr_value *text)
+{
+    size_t n = is_word(text, s->job->exp.status_msg)
+                   ? 0
+                   : pr_utf8_fit(text->s, text->len, sizeof s->words - 1);
+
+    memcpy(s->words, text->s, n);
+    s->words[n] = '\0';
 }
 
 /* The last line of a name counts. */
@@ -247,8 +285,7 @@ static int listen(void *ctx, const char *key, size_t len,
     }
     if (value->kind == PR_STR && (is_key(key, len, "exp.status_msg") ||
                                   is_key(key, len, "exp.status_message")))
-        snprintf(s->words, sizeof s->words, "%s",
-                 is_word(value, s->job->exp.status_msg) ? "" : value->s);
+        take_words(s, value);
     return 0;
 }
 

@@ -13,19 +13,20 @@
 void pr_contract_header(const struct pr_job *job, const struct pr_start *start,
                         struct pr_buf *out);
 
-/* Begins start->log_file with the head; what was in it is gone, so that
- * results of an earlier run never count. A device or pipe is left to the
- * launcher. Nothing to do for a start without one. log_path is log.txt. */
+/* Begins start->log_file and log.txt, which is log_path, with the head; what
+ * was in them is gone, so that results of an earlier run never count. A device
+ * or pipe is left to the launcher. Nothing to do for a start without one. */
 int pr_contract_begin(const struct pr_job *job, const struct pr_start *start,
                       const char *log_path, struct pr_err *err) PR_MUST_CHECK;
 
 /* Whether start->log_file is a file of its own, beside log.txt. */
 bool pr_contract_is_apart(const struct pr_start *start, const char *log_path);
 
-/* After the end: appends more (NULL or empty: nothing) to the log, and the
- * whole of start->log_file to log.txt if it is apart. For any start. */
-int pr_contract_gather(const struct pr_start *start, const char *log_path,
-                       const struct pr_buf *more,
+/* After the end: appends more (NULL or empty: nothing) to the log, and what
+ * follows the head in start->log_file to log.txt if it is apart. For any
+ * start. */
+int pr_contract_gather(const struct pr_job *job, const struct pr_start *start,
+                       const char *log_path, const struct pr_buf *more,
                        struct pr_err *err) PR_MUST_CHECK;
 
 /* For a start with log_file, what log.txt and the channel say beyond the exit

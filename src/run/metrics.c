@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
+#include "base/utf8.h"
 #include "record/channel.h"
 #include "record/logline.h"
 
@@ -22,19 +23,28 @@ enum {
     TAIL_LINES = 10,
     TAIL_BYTES = 4096,
     MAX_METRICS = 4096,
+    MAX_NAME = 1024,
     MAX_WARNINGS = 100,     /* that a program may have */
     MAX_VALUE = 8 << 20,    /* of one metric, as JSON */
-    MAX_RESULTS = 16 << 20, /* of all of them */
+    MAX_HELD = 32 << 20,    /* of all of them, while they are gathered */
+    MAX_RESULTS = 16 << 20, /* … and in the end */
+    MAX_ESCAPED = 6,        /* bytes of a byte in a JSON string */
+    SMALL = 4096,           /* memory that is kept for the next value */
 };
 
 void pr_metrics_warn(struct pr_buf *warnings, const char *fmt, ...)
 {
+    static const char more[] = "…";
     char text[512];
     va_list ap;
+    int n;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    n = vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (n >= (int)sizeof text)
+        memcpy(text + pr_utf8_fit(text, sizeof text, sizeof text - sizeof more),
+               more, sizeof more);
     pr_buf_str(warnings, warnings->len ? ", " : "");
     pr_json_string(warnings, text, strlen(text));
 }
@@ -100,6 +110,7 @@ struct metrics {
     struct pr_names *known; /* names of params, in their order; made late */
     struct pr_buf *warnings;
     unsigned warned;
+    size_t held; /* bytes of values */
     uint64_t dropped, not_finite;
 };
 
@@ -133,6 +144,26 @@ static int check_param(struct metrics *m, const char *key, size_t len,
     return PR_OK;
 }
 
+/* A program must not fill our memory, however much it says. What is too large
+ * is left over, so that it is counted in the end. False: out of memory. */
+static bool hold(struct metrics *m, struct pr_buf *v,
+                 const struct pr_value *value)
+{
+    m->held -= v->len;
+    if (v->cap > SMALL)
+        pr_buf_done(v);
+    pr_buf_clear(v);
+    v->max = MAX_HELD - m->held < MAX_VALUE ? MAX_HELD - m->held : MAX_VALUE;
+    if (value)
+        pr_json_write(v, value);
+    if (v->over) {
+        pr_buf_done(v);
+        v->failed = v->over = true;
+    }
+    m->held += v->len;
+    return pr_buf_ok(v) || v->over;
+}
+
 /* NULL to forget what was said of it before. */
 static int keep_as(struct metrics *m, const char *key, size_t len, bool named,
                    const struct pr_value *value, struct pr_err *err)
@@ -141,7 +172,8 @@ static int keep_as(struct metrics *m, const char *key, size_t len, bool named,
 
     if (!value && (name == PR_NO_NAME || m->named[name]))
         return 0;
-    if (name == PR_NO_NAME && pr_names_count(m->names) == MAX_METRICS) {
+    if (name == PR_NO_NAME &&
+        (len > MAX_NAME || pr_names_count(m->names) == MAX_METRICS)) {
         m->dropped++;
         return 0;
     }
@@ -150,13 +182,7 @@ static int keep_as(struct metrics *m, const char *key, size_t len, bool named,
     if (name == PR_NO_NAME)
         return pr_fail_nomem(err);
     m->named[name] = named;
-    m->values[name].max = MAX_VALUE;
-    pr_buf_clear(&m->values[name]);
-    if (value)
-        pr_json_write(&m->values[name], value);
-    if (!pr_buf_ok(&m->values[name]) && !m->values[name].over)
-        return pr_fail_nomem(err);
-    return 0;
+    return hold(m, &m->values[name], value) ? 0 : pr_fail_nomem(err);
 }
 
 static int keep(void *ctx, const char *key, size_t len,
@@ -196,7 +222,9 @@ static void put_metrics(struct metrics *m, struct pr_buf *out)
 
         if (pr_buf_ok(v) && !v->len)
             continue;
-        if (!pr_buf_ok(v) || out->len + v->len > MAX_RESULTS) {
+        if (!pr_buf_ok(v) ||
+            out->len + v->len + (size_t)MAX_ESCAPED * strlen(name) >
+                MAX_RESULTS) {
             m->dropped++;
             continue;
         }
@@ -250,12 +278,19 @@ static int scan_channel(const char *path, struct metrics *m,
         return rc;
     if (rates && sum.rates.len)
         pr_buf_add(rates, sum.rates.data, sum.rates.len);
-    if (sum.bad)
+    if (sum.bad && sum.first_bad_line)
         pr_metrics_warn(m->warnings,
                         "lines of the channel that could not be read: %llu, "
-                        "the first is line %llu",
+                        "the first is line %llu: %s",
                         (unsigned long long)sum.bad,
-                        (unsigned long long)sum.first_bad_line);
+                        (unsigned long long)sum.first_bad_line,
+                        sum.first_bad.msg);
+    else if (sum.bad)
+        pr_metrics_warn(m->warnings, "the channel could not be read: %s",
+                        sum.first_bad.msg);
+    if (sum.dropped)
+        pr_metrics_warn(m->warnings, "rates of too many tasks, left out: %llu",
+                        (unsigned long long)sum.dropped);
     pr_buf_done(&sum.rates);
     return PR_OK;
 }

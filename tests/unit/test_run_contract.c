@@ -114,8 +114,8 @@ static void log_txt_may_be_the_file(void **state)
                          PR_OK);
         holds_part(LOG_TXT, "Running subprocess", true);
         assert_false(pr_contract_is_apart(&r.start, LOG_TXT));
-        assert_int_equal(pr_contract_gather(&r.start, LOG_TXT, NULL, NULL),
-                         PR_OK);
+        assert_int_equal(
+            pr_contract_gather(&r.job, &r.start, LOG_TXT, NULL, NULL), PR_OK);
         pr_arena_free(r.arena);
     }
 }
@@ -151,7 +151,8 @@ static void a_device_is_left_alone(void **state)
     holds_part(LOG_TXT, "Running subprocess", true);
     assert_int_equal(truncate(LOG_TXT, 0), 0);
     pr_buf_str(&more, "more\n");
-    assert_int_equal(pr_contract_gather(&r.start, LOG_TXT, &more, NULL), PR_OK);
+    assert_int_equal(pr_contract_gather(&r.job, &r.start, LOG_TXT, &more, NULL),
+                     PR_OK);
     holds(LOG_TXT, "more\n");
     pr_buf_done(&more);
     pr_arena_free(r.arena);
@@ -185,56 +186,117 @@ static void what_it_wrote_comes_after_what_it_printed(void **state)
         {"", "a\n", "c\n", "a\nc\n", "a\nc\n"},
         {"out", "", "", "out\n", ""},
     };
-    struct pr_start start = {.log_file = "own.log"};
+    struct rig r;
 
     (void)state;
+    rig_init(&r, "{}", "own.log");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_BUF struct pr_buf more = PR_BUF_INIT(100);
 
         spit(LOG_TXT, rows[i].printed);
         spit("own.log", rows[i].wrote);
         pr_buf_str(&more, rows[i].more);
-        assert_int_equal(pr_contract_gather(&start, LOG_TXT, &more, NULL),
-                         PR_OK);
+        assert_int_equal(
+            pr_contract_gather(&r.job, &r.start, LOG_TXT, &more, NULL), PR_OK);
         holds(LOG_TXT, rows[i].want);
         holds("own.log", rows[i].want_file);
+    }
+    pr_arena_free(r.arena);
+}
+
+static void append(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "a");
+
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* A script that dies before it writes to its file leaves its last words at the
+ * end of log.txt, not the head of that file. */
+static void the_head_comes_once_and_first(void **state)
+{
+    static const struct {
+        bool emptied; /* by the launcher */
+        const char *wrote, *want_end;
+    } rows[] = {
+        {false, "", "\nno python\n"},
+        {false, "mine\n", "\nno python\nmine\n"},
+        {true, "mine\n", "\nno python\nmine\n"},
+        {true, "", "\nno python\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *end, *head;
+        struct rig r;
+        char *text;
+
+        rig_init(&r, "{\"x.y\": 1}", "logs/own.log");
+        assert_int_equal(pr_contract_begin(&r.job, &r.start, LOG_TXT, NULL),
+                         PR_OK);
+        append(LOG_TXT, "no python\n");
+        if (rows[i].emptied)
+            assert_int_equal(truncate("logs/own.log", 0), 0);
+        append("logs/own.log", rows[i].wrote);
+        assert_int_equal(
+            pr_contract_gather(&r.job, &r.start, LOG_TXT, NULL, NULL), PR_OK);
+        text = slurp(LOG_TXT, NULL);
+        head = strstr(text, "__x.y__=1\n");
+        end = text + strlen(text) - strlen(rows[i].want_end);
+        assert_non_null(head);
+        assert_null(strstr(head + 1, "__x.y__=1\n"));
+        assert_string_equal(end, rows[i].want_end);
+        free(text);
+        pr_arena_free(r.arena);
     }
 }
 
 static void any_start_may_be_gathered(void **state)
 {
-    struct pr_start gone = {.log_file = "gone.log"}, none = {0};
+    struct pr_start none = {0};
+    struct rig gone;
     PR_AUTO_BUF struct pr_buf more = PR_BUF_INIT(100);
 
     (void)state;
+    rig_init(&gone, "{}", "gone.log");
     pr_buf_str(&more, "m\n");
     spit(LOG_TXT, "out\n");
-    assert_int_equal(pr_contract_begin(NULL, &none, LOG_TXT, NULL), PR_OK);
-    assert_int_equal(pr_contract_gather(&none, LOG_TXT, NULL, NULL), PR_OK);
-    assert_int_equal(pr_contract_gather(&none, LOG_TXT, &more, NULL), PR_OK);
-    assert_int_equal(pr_contract_gather(&gone, LOG_TXT, &more, NULL), PR_OK);
+    assert_int_equal(pr_contract_begin(&gone.job, &none, LOG_TXT, NULL), PR_OK);
+    assert_int_equal(pr_contract_gather(&gone.job, &none, LOG_TXT, NULL, NULL),
+                     PR_OK);
+    assert_int_equal(pr_contract_gather(&gone.job, &none, LOG_TXT, &more, NULL),
+                     PR_OK);
+    assert_int_equal(
+        pr_contract_gather(&gone.job, &gone.start, LOG_TXT, &more, NULL),
+        PR_OK);
     holds(LOG_TXT, "out\nm\nm\n");
     assert_int_equal(access("gone.log", F_OK), -1);
+    pr_arena_free(gone.arena);
 }
 
 static void a_large_log_comes_whole(void **state)
 {
-    struct pr_start start = {.log_file = "own.log"};
     FILE *f = fopen("own.log", "w");
     size_t len = 0, i = 0;
+    struct rig r;
     char *text;
 
     (void)state;
+    rig_init(&r, "{}", "own.log");
     assert_non_null(f);
     for (int k = 0; k < 40000; k++)
         assert_true(fprintf(f, "line %05d\n", k) > 0);
     assert_int_equal(fclose(f), 0);
-    assert_int_equal(pr_contract_gather(&start, LOG_TXT, NULL, NULL), PR_OK);
+    assert_int_equal(pr_contract_gather(&r.job, &r.start, LOG_TXT, NULL, NULL),
+                     PR_OK);
     text = slurp(LOG_TXT, &len);
     assert_int_equal(len, 40000 * 11);
     for (; i < 40000; i++)
         assert_int_equal(atoi(text + i * 11 + 5), i);
     free(text);
+    pr_arena_free(r.arena);
 }
 
 /* ---- the verdict */
@@ -354,6 +416,7 @@ int main(void)
         IN_RUN(a_device_is_left_alone),
         IN_RUN(a_place_that_cannot_be_is_an_error),
         IN_RUN(what_it_wrote_comes_after_what_it_printed),
+        IN_RUN(the_head_comes_once_and_first),
         IN_RUN(any_start_may_be_gathered),
         IN_RUN(a_large_log_comes_whole),
         IN_RUN(the_log_has_a_say),

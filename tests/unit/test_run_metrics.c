@@ -81,6 +81,79 @@ static void a_log_that_is_not_there_is_fine(void **state)
     assert_int_equal(results.len + warnings.len, 0);
 }
 
+/* Appends NAME as often as times says, then the rest. */
+static void put_line(FILE *f, const char *start, const char *name,
+                     unsigned times, const char *rest)
+{
+    assert_true(fputs(start, f) >= 0);
+    while (times--)
+        assert_true(fputs(name, f) >= 0);
+    assert_true(fputs(rest, f) >= 0);
+}
+
+/* However much a program says, the run goes on, in bounded memory. */
+static void too_much_is_left_out(void **state)
+{
+    PR_AUTO_BUF struct pr_buf results = PR_BUF_INIT(32 << 20);
+    PR_AUTO_BUF struct pr_buf warnings = PR_BUF_INIT(1 << 20);
+    struct pr_words_of from = {"log.txt", NULL, NULL};
+    struct pr_attempt none = {.status = PR_STATUS_OK};
+    FILE *f = fopen("log.txt", "w");
+    char name[32];
+
+    (void)state;
+    assert_non_null(f);
+    put_line(f, "__", "\x01\x01\x01\x01", 400000, "__= 1\n");
+    for (int i = 0; i < 10; i++) {
+        snprintf(name, sizeof name, "__results.m%d__= \"", i);
+        put_line(f, name, "xxxxxxxxxxxxxxxx", 250000, "\"\n");
+    }
+    put_line(f, "__results.m9__= ", "3", 1, "\n");
+    put_line(f, "__results.last__= ", "4", 1, "\n");
+    put_line(f, "__warning__= \"", "\xc3\xa9", 400, "\"\n");
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(
+        pr_metrics_gather(&none, &from, &results, NULL, &warnings, NULL),
+        PR_OK);
+    assert_true(results.len > (12 << 20) && results.len < (17 << 20));
+    assert_null(strstr(results.data, "\\u0001"));
+    assert_non_null(strstr(results.data, "\"m9\": 3, \"last\": 4"));
+    assert_non_null(strstr(warnings.data, "\xc3\xa9\xe2\x80\xa6\""));
+    assert_null(strstr(warnings.data, "\xef\xbf\xbd"));
+    /* the name, m4 to m7 in the end, m8 at once */
+    assert_non_null(strstr(warnings.data, "too large metrics, left out: 6"));
+}
+
+static void what_is_wrong_with_a_channel_is_said(void **state)
+{
+    PR_AUTO_BUF struct pr_buf many = PR_BUF_INIT(1 << 20);
+    const struct {
+        const char *text, *want; /* NULL text: it is a folder */
+    } rows[] = {
+        {"{\"a\": 1}\n[]\n", "\"lines of the channel that could not be read: "
+                             "1, the first is line 2: not a JSON object\""},
+        {NULL, "\"the channel could not be read: it is no file any more\""},
+        {"many", "\"rates of too many tasks, left out: 2\""},
+    };
+
+    (void)state;
+    for (int i = 0; i < 66; i++)
+        pr_buf_printf(&many, "{\"task\": \"%d\", \"rate\": 1}\n", i);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        PR_AUTO_BUF struct pr_buf results = PR_BUF_INIT(1 << 20);
+        PR_AUTO_BUF struct pr_buf warnings = PR_BUF_INIT(1 << 20);
+        struct pr_words_of from = {"none", rows[i].text ? "c" : "/", NULL};
+        struct pr_attempt none = {.status = PR_STATUS_OK};
+
+        if (rows[i].text)
+            spit("c", i == 2 ? many.data : rows[i].text);
+        assert_int_equal(
+            pr_metrics_gather(&none, &from, &results, NULL, &warnings, NULL),
+            PR_OK);
+        assert_string_equal(warnings.data, rows[i].want);
+    }
+}
+
 /* ---- exp.log_file and exp.rerun */
 
 static void a_log_of_before_makes_a_run_needless(void **state)
@@ -160,6 +233,8 @@ int main(void)
         IN_FOLDER(lines_that_repeat_a_parameter_are_no_results),
         IN_FOLDER(without_parameters_every_line_counts),
         IN_FOLDER(a_log_that_is_not_there_is_fine),
+        IN_FOLDER(too_much_is_left_out),
+        IN_FOLDER(what_is_wrong_with_a_channel_is_said),
         IN_FOLDER(a_log_of_before_makes_a_run_needless),
         IN_FOLDER(folders_are_compared_as_they_are),
         IN_FOLDER(lack_of_memory_is_an_error),
