@@ -10,8 +10,8 @@ import time
 
 from .params import read, read_json
 from .results import (BAD_PARAMS, FAILED, UNAVAILABLE, Progress, Refusal, put,
-                      put_exp, put_losses, put_times, seconds_since_start,
-                      warn)
+                      put_exp, put_losses, put_times, scaled,
+                      seconds_since_start, warn)
 
 PEAK_SIDES, PEAK_CALLS, PEAK_SECONDS = (192, 384, 768, 1536), 8, 1.0
 
@@ -246,16 +246,17 @@ class Run:
         put("verdict", self.verdict(mean_ms, rate, peak))
 
     def verdict(self, mean_ms, rate, peak):
-        text = "%s %s %.3g %ss/s in %s (batch %.0f in %.3g ms): " \
-            "%.3g GFLOP/s" % (
-                self.spec["name"], "trains" if self.training else "infers",
-                self.samples * self.items / sum(self.times) * 1e3,
-                self.spec["item"], self.title,
-                self.samples / len(self.times), mean_ms, rate / 1e9)
+        text = "%s %s %.3g %ss/s in %s (batch %.0f in %s): %s" % (
+            self.spec["name"], "trains" if self.training else "infers",
+            self.samples * self.items / sum(self.times) * 1e3,
+            self.spec["item"], self.title,
+            self.samples / len(self.times),
+            scaled(mean_ms * 1e3, "s", ("µ", "m", "")),
+            scaled(rate, "FLOP/s"))
         if peak:
             text += ", %.0f %% of its product of matrices" % (
                 100 * rate / peak)
-        return text + "; %.3g GB" % (self.memory / 1e9)
+        return text + "; " + scaled(self.memory, "B")
 
     def report_part(self):
         """Of one that ended early."""

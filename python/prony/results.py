@@ -82,6 +82,16 @@ def seconds_since_start():
             - ticks / os.sysconf("SC_CLK_TCK"))
 
 
+def scaled(value, unit, prefixes=("", "k", "M", "G", "T", "P")):
+    """Three digits, with the prefix that suits: 355 MB."""
+    at = 0
+    while abs(value) >= 999.5 and at + 1 < len(prefixes):
+        value, at = value / 1e3, at + 1
+    value = float("%.3g" % value)
+    digits = max(0, 2 - math.floor(math.log10(abs(value) or 1)))
+    return "%.*f %s%s" % (digits, value, prefixes[at], unit)
+
+
 def percentile(ordered, share):
     """Of numbers in order, between two of them in proportion."""
     at = share * (len(ordered) - 1)

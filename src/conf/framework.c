@@ -5,6 +5,7 @@
 #include "conf/share.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,9 +162,13 @@ int pr_framework_each(struct pr_arena *a,
 int pr_framework_hint(const char *name, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    const char *own = getenv("PRONY_FRAMEWORKS");
     struct names n = {.arena = a};
     struct pr_nearest near;
 
+    if (own && *own && access(own, R_OK | X_OK) < 0)
+        return pr_hint(err, "$PRONY_FRAMEWORKS, '%.200s', cannot be read: %s",
+                       own, strerror(errno));
     pr_nearest_init(&near, name);
     if (a && all_names(&n))
         for (size_t i = 0; i < n.count; i++)

@@ -10,12 +10,15 @@
 
 struct finder {
     struct pr_names *texts;
-    uint64_t *times; /* by text; as many as max */
+    struct {
+        uint64_t experiments, last; /* last: which of them said it */
+    } * said;                       /* by text; as many as max */
     uint32_t max;
     uint64_t more; /* different ones that were too many */
 };
 
-static int see(struct finder *f, const struct pr_value *v, struct pr_err *err)
+static int see(struct finder *f, uint64_t experiment, const struct pr_value *v,
+               struct pr_err *err)
 {
     uint32_t name;
 
@@ -30,7 +33,8 @@ static int see(struct finder *f, const struct pr_value *v, struct pr_err *err)
         name = pr_names_add(f->texts, v->s, v->len);
     if (name == PR_NO_NAME)
         return pr_fail_nomem(err);
-    f->times[name]++;
+    f->said[name].experiments += f->said[name].last != experiment;
+    f->said[name].last = experiment;
     return PR_OK;
 }
 
@@ -38,6 +42,7 @@ static int see_all(struct finder *f, struct pr_rundata *d, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct pr_rundata_row row;
+    uint64_t experiment = 0;
     int rc = a ? PR_OK : pr_fail_nomem(err);
 
     while (!rc && (rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
@@ -45,9 +50,10 @@ static int see_all(struct finder *f, struct pr_rundata *d, struct pr_err *err)
             row.result ? pr_get(row.result, "warnings") : NULL;
 
         rc = PR_OK;
+        experiment++;
         for (uint32_t i = 0;
              !rc && list && list->kind == PR_LIST && i < list->len; i++)
-            rc = see(f, &list->items[i], err);
+            rc = see(f, experiment, &list->items[i], err);
         pr_arena_reset(a);
     }
     return rc;
@@ -60,9 +66,9 @@ static void put(const struct finder *f, struct pr_buf *out)
 
         pr_buf_str(out, "warning: ");
         pr_screen_clean(out, text, strlen(text));
-        if (f->times[i] > 1)
+        if (f->said[i].experiments > 1)
             pr_buf_printf(out, " (%llu experiments)",
-                          (unsigned long long)f->times[i]);
+                          (unsigned long long)f->said[i].experiments);
         pr_buf_char(out, '\n');
     }
     if (f->more)
@@ -74,11 +80,11 @@ int pr_run_warnings(const char *dir, uint32_t max, struct pr_buf *out,
                     struct pr_err *err)
 {
     struct finder f = {.texts = pr_names_new(),
-                       .times = pr_alloc_zeroed(max * sizeof *f.times),
+                       .said = pr_alloc_zeroed(max * sizeof *f.said),
                        .max = max};
     struct pr_rundata *d = NULL;
     int rc =
-        f.texts && f.times ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
+        f.texts && f.said ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
 
     if (!rc)
         rc = see_all(&f, d, err);
@@ -86,6 +92,6 @@ int pr_run_warnings(const char *dir, uint32_t max, struct pr_buf *out,
         put(&f, out);
     pr_rundata_close(d);
     pr_names_free(f.texts);
-    pr_free(f.times);
+    pr_free(f.said);
     return rc;
 }

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HUGE_NUMBER 1e15 /* more digits than a double has */
+
 /* Of the numbers in a column, zeros left out of the smallest. */
 struct extent {
     double least, most;
@@ -134,9 +136,11 @@ void pr_table_look(const struct pr_table *t, size_t col, bool ascii,
                                               : 0;
     if (x.whole && u->scale == 1)
         ret->decimals = 0;
-    /* Too far apart: the smallest would show less than two digits. */
+    /* Too far apart: the smallest would show less than two digits. Or too
+     * large to be written out. */
     else if (x.any && c->kind != PR_COL_PERCENT)
-        ret->each = x.least / u->scale * pow(10, ret->decimals) < 10;
+        ret->each = x.least / u->scale * pow(10, ret->decimals) < 10 ||
+                    x.most / u->scale >= HUGE_NUMBER;
     /* A unit in the header is wrong for cells that bring their own. */
     if (!pr_column_is_text(c) && (!ret->each || u == &no_unit))
         unit_text(c, u, ascii, unit);

@@ -29,10 +29,14 @@ struct around {
     char channel[4096];
 };
 
+/* With the file it is about; whose experiment it is, everybody knows. */
 static int say_why(struct pr_attempt *a, const struct pr_err *why)
 {
+    bool file = strchr(why->where, '/') != NULL;
+
     a->status = PR_STATUS_FAILED;
-    snprintf(a->reason, sizeof a->reason, "%.250s", why->msg);
+    snprintf(a->reason, sizeof a->reason, "%.120s%s%.120s",
+             file ? why->where : "", file ? ": " : "", why->msg);
     return PR_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "launch/capture.h"
 #include "run/validate_impl.h"
 #include "workload/framework_here.h"
+#include "workload/framework_script.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -116,16 +117,6 @@ static int check_here(struct pr_validator *v, const struct pr_job *job,
     return rc ? rc : pr_asked_note(v, question, found, err);
 }
 
-static bool has_launcher(const struct pr_job *job, const struct pr_framework *f)
-{
-    const struct pr_value *v;
-    char name[128];
-
-    snprintf(name, sizeof name, "%s.launcher", f->family);
-    v = pr_get(job->params, name);
-    return v && (v->kind == PR_STR || v->kind == PR_LIST) && v->len;
-}
-
 int pr_check_framework(struct pr_validator *v, struct pr_job *job,
                        struct pr_err *err)
 {
@@ -135,7 +126,8 @@ int pr_check_framework(struct pr_validator *v, struct pr_job *job,
 
     if (rc <= 0)
         return rc;
-    users = f->kind == PR_FRAMEWORK_SCRIPT || has_launcher(job, f);
+    users =
+        f->kind == PR_FRAMEWORK_SCRIPT || pr_framework_setting(job, "launcher");
     rc = check_model(v, job, f, users, err);
     if (rc || job->exp.docker || pr_get(job->params, "runtime.env.PYTHONPATH"))
         return rc;

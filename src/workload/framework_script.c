@@ -34,9 +34,8 @@ static const struct pr_value *param_of(const struct pr_job *job,
     return is_set(v) ? v : NULL;
 }
 
-/* The framework's own counts before that of its family. */
-static const struct pr_value *setting(const struct pr_job *job,
-                                      const char *name)
+const struct pr_value *pr_framework_setting(const struct pr_job *job,
+                                            const char *name)
 {
     const struct pr_value *v = NULL;
 
@@ -51,11 +50,6 @@ static const char *family_of(const struct pr_job *job)
 {
     return *job->exp.framework_family ? job->exp.framework_family
                                       : job->exp.framework;
-}
-
-const struct pr_value *pr_framework_launcher(const struct pr_job *job)
-{
-    return setting(job, "launcher");
 }
 
 /* ---- which parameters */
@@ -86,7 +80,7 @@ struct only {
 static int read_only(const struct pr_job *job, struct only *ret,
                      struct pr_err *err)
 {
-    const struct pr_value *v = setting(job, "launcher_args");
+    const struct pr_value *v = pr_framework_setting(job, "launcher_args");
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
     int rc;
 
@@ -271,6 +265,11 @@ static int needs_launcher(const struct pr_job *job,
             job->exp.framework);
     if (f && !f->contained)
         return pr_hint(err, "-P %s.launcher=FILE, or exp.command", family);
+    if (job->exp.docker)
+        return pr_hint(err,
+                       "-P %s.launcher=FILE, or %s.command, which runs in the "
+                       "container, or exp.command",
+                       family, family);
     return pr_hint(err,
                    "-P %s.launcher=FILE, or exp.docker=true with "
                    "exp.docker_image and %s.command, or exp.command",
@@ -281,8 +280,8 @@ static int needs_launcher(const struct pr_job *job,
 static int add_program(struct pr_argv *a, const struct pr_framework *f,
                        bool *ret_script, struct pr_err *err)
 {
-    const struct pr_value *launcher = pr_framework_launcher(a->job);
-    const struct pr_value *command = setting(a->job, "command");
+    const struct pr_value *launcher = pr_framework_setting(a->job, "launcher");
+    const struct pr_value *command = pr_framework_setting(a->job, "command");
     const char *what = launcher ? "launcher" : "command";
     size_t at = a->count;
     int rc;

@@ -10,8 +10,9 @@
 #include "conf/framework.h"
 #include "workload/workload.h"
 
-/* FRAMEWORK.launcher, else FAMILY.launcher; NULL: neither is set. */
-const struct pr_value *pr_framework_launcher(const struct pr_job *job);
+/* FRAMEWORK.name, else FAMILY.name: text or a list; NULL: neither is set. */
+const struct pr_value *pr_framework_setting(const struct pr_job *job,
+                                            const char *name);
 
 /* Whether a parameter is for launchers: those of exp, runtime and monitor,
  * those no table of ours has, and others that are not at their default. */

@@ -67,7 +67,7 @@ static int name_of(const struct pr_job *job, const char **ret,
     rc = pr_job_framework(job, &f, err);
     if (rc == 1)
         *ret = f->kind == PR_FRAMEWORK_NATIVE ? "native" : "framework";
-    else if (!rc && pr_framework_launcher(job))
+    else if (!rc && pr_framework_setting(job, "launcher"))
         *ret = "framework";
     return rc < 0 ? rc : PR_OK;
 }

@@ -227,13 +227,9 @@ static int prepare_own(struct pr_job *job, const struct pr_framework *f,
 /* Whether what runs is the user's: a script, or a command in an image. */
 static bool is_users(const struct pr_job *job, const struct pr_framework *f)
 {
-    const struct pr_value *command;
-    char name[128];
-
-    snprintf(name, sizeof name, "%s.command", f->family);
-    command = pr_get(job->params, name);
-    return f->kind == PR_FRAMEWORK_SCRIPT || pr_framework_launcher(job) ||
-           (job->exp.docker && command && command->len);
+    return f->kind == PR_FRAMEWORK_SCRIPT ||
+           pr_framework_setting(job, "launcher") ||
+           (job->exp.docker && pr_framework_setting(job, "command"));
 }
 
 static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
@@ -244,7 +240,7 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
     if (rc < 0)
         return rc;
     if (!rc) /* it needs no file, if the user brings everything */
-        return pr_framework_launcher(job)
+        return pr_framework_setting(job, "launcher")
                    ? pr_framework_script(job, NULL, ret, err)
                    : unknown(job, err);
     if (f->kind == PR_FRAMEWORK_NATIVE)

@@ -1,15 +1,31 @@
 /*
  * The channel of a child: whatever the bytes, the reader must agree with
  * itself however they are cut into pieces, the names and values it hands out
- * must be UTF-8, and its rates must be JSON.
+ * must be UTF-8, and its rates must be JSON. What the live line shows of it is
+ * text that fits.
  */
 #include "record/channel.h"
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void check_utf8(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t n = pr_utf8_len(s + i, len - i);
+
+        if (!n)
+            abort();
+        i += n;
+    }
+}
 
 static int remember(void *ctx, const char *key, size_t key_len,
                     const struct pr_value *value, struct pr_err *err)
@@ -19,13 +35,7 @@ static int remember(void *ctx, const char *key, size_t key_len,
     (void)err;
     if (!key_len)
         abort();
-    for (size_t i = 0; i < key_len;) {
-        size_t n = pr_utf8_len(key + i, key_len - i);
-
-        if (!n)
-            abort();
-        i += n;
-    }
+    check_utf8(key, key_len);
     pr_json_string(seen, key, key_len);
     pr_json_write(seen, value);
     return 0;
@@ -69,6 +79,23 @@ static void check_json(const struct pr_buf *json)
         abort();
 }
 
+/* The file is made anew for each input, in memory. */
+static void check_progress(const uint8_t *data, size_t bytes)
+{
+    char path[32], words[160] = "";
+    int fd = memfd_create("channel", 0);
+    double done = -1;
+
+    if (fd < 0 || !pr_write_all(fd, data, bytes))
+        abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (pr_channel_progress(path, &done, words) &&
+        (!*words || !memchr(words, '\0', sizeof words) || !(done <= 1)))
+        abort();
+    check_utf8(words, strlen(words));
+    close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -85,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     check_same(&whole, &parts);
     check_same(&a.rates, &b.rates);
     check_json(&a.rates);
+    check_progress(data, bytes);
     pr_buf_done(&a.rates);
     pr_buf_done(&b.rates);
     return 0;

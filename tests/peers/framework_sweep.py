@@ -60,7 +60,7 @@ def look_at(doc, frameworks):
         check(e["status"] == "ok", "%s: %s" % (name, e.get("reason")))
         check(r.get("time", 0) > 0 and r.get("throughput", 0) > 0,
               name + ": no time or throughput")
-        check(r.get("loss", 0) > 0, name + ": no loss")
+        check(r.get("loss", -1) >= 0, name + ": no loss")
         batch = p["exp.replica_batch"]
         if r.get("time"):
             rate = 1000 * batch / r["time"]
@@ -69,6 +69,19 @@ def look_at(doc, frameworks):
                   % (name, r["throughput"], rate))
     check(len(seen) == len(frameworks) * len(MODELS) * len(BATCHES),
           "only %s" % sorted(seen))
+
+
+def report(folder, frameworks):
+    """One report of all of them, in rows that can be compared."""
+    got = subprocess.run([PRONY, "report", "--format", "json", folder],
+                         capture_output=True, text=True, check=False)
+    check(got.returncode == 0, "report: exit %d: %s"
+          % (got.returncode, got.stderr))
+    rows = json.loads(got.stdout)["experiments"] if got.stdout else []
+    count = frameworks * len(MODELS) * len(BATCHES)
+    check(len([r for r in rows if r.get("throughput", 0) > 0]) == count
+          and len({r.get("exp.framework") for r in rows}) == frameworks,
+          "report: %d rows for %d: %s" % (len(rows), count, rows))
 
 
 def main():
@@ -93,6 +106,7 @@ def main():
     check(got.returncode == 0, "exit %d: %s" % (got.returncode, got.stderr))
     if got.stdout:
         look_at(json.loads(got.stdout), frameworks)
+    report(os.path.join(where, "run"), len(frameworks))
     logs = glob.glob(os.path.join(where, "run/experiments/*/monitor.ndjson"))
     check(logs, "the machine was not watched")
     shutil.rmtree(where)

@@ -37,3 +37,4 @@ prony run -q -P exp.framework=toy -V toy.depth='[1, 2]' -o out | tail -1
 grep -h -e '^--toy_depth' -e '^--toy_speed' out/experiments/*/log.txt
 echo 'kinds: script' >> mine/toy.yaml
 prony plan -P exp.framework=toy || echo "status $?"
+PRONY_FRAMEWORKS=nowhere prony run -P exp.framework=toy || echo "status $?"

@@ -26,3 +26,8 @@ print(json.dumps(e["rates"]))'
 prony run -q -o none -P exp.command=true > /dev/null
 (cd out/experiments/0001* && ls channel*)
 ls none/experiments/0001* | grep channel || echo "no channel without a line"
+cat > loud.sh <<'END'
+for i in 1 2 3; do echo '{"warning": "mind the gap", "rate": 1e308}' >&3; done
+END
+prony run -q -o loud -P exp.command="sh loud.sh" |
+    sed -n -e 's/.* 1.000e+308$/a huge rate/p' -e /warning:/p
