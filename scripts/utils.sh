@@ -52,6 +52,14 @@ assert_docker_img_exists() {
         logfatal "image '$1' is not on this machine, or ${2:-docker} does not run"
 }
 
+assert_singularity_img_exists() {
+    [ -e "$1" ] || logfatal "there is no image '$1'"
+}
+assert_not_docker_and_singularity() {
+    [ "${exp_docker:-}" != true ] || [ "${exp_singularity:-}" != true ] ||
+        logfatal "exp.docker and exp.singularity are both true"
+}
+
 # get_value_by_key FILE KEY: of the first line KEY: "VALUE"
 get_value_by_key() {
     sed -n "s/^[[:space:]]*$2[[:space:]]*:[[:space:]]*\"\(.*\)\".*\$/\1/p" "$1" |
@@ -59,13 +67,17 @@ get_value_by_key() {
 }
 
 # ---- the end of an experiment
-# report_and_exit STATUS MESSAGE LOG: skipped, failure; as the log has it
-report_and_exit() {
-    _words=$(printf '%s' "$2" | tr '\n\t' '  ' | sed 's/["\\]/\\&/g')
+# report_status STATUS MESSAGE LOG: skipped, failure; as the log has it
+report_status() {
+    _words=$(printf '%s' "$2" | tr '\001-\037' ' ' | sed 's/["\\]/\\&/g')
     {
         echo "__exp.status__= \"$1\""
-        echo "__exp.status_msg__= \"$_words\""
+        printf '__exp.status_msg__= "%s"\n' "$_words"
     } >>"$3"
+}
+# report_and_exit STATUS MESSAGE LOG
+report_and_exit() {
+    report_status "$@"
     logwarn "$2"
     exit 1
 }
@@ -77,9 +89,15 @@ no_results() {
 }
 mxnet_error() { no_results "$1"; }
 caffe2_error() { no_results "$1"; }
-tf_error() { no_results "$1"; }
 pytorch_error() { no_results "$1"; }
-caffe_error() { grep -qF '*** Check failure stack trace: ***' "$1"; }
+# TensorFlow's results come later, from another program.
+tf_error() {
+    [ ! -f "$1" ] ||
+        grep -q -e ResourceExhaustedError -e 'core dumped' -e std::bad_alloc "$1"
+}
+caffe_error() {
+    [ ! -f "$1" ] || grep -qF '*** Check failure stack trace: ***' "$1"
+}
 
 # ---- batches that were too large before
 # is_batch_good FILE BATCH: whether BATCH is below the smallest that failed
@@ -122,8 +140,9 @@ caffe_postprocess_log() {
     if caffe_error "$1" || [ -z "$_time" ]; then
         logwarn "Caffe failed with a replica batch of $4; see '$1'"
         update_error_file "$2" "$4"
-        echo '__exp.status__= "failure"' >>"$1"
-        return
+        _words=$(grep -o 'Check failed: .*' "$1" | head -n 1)
+        report_status failure "Caffe: ${_words:-no times in its log}" "$1"
+        return 1
     fi
     {
         echo "__results.time__= $_time"
@@ -137,7 +156,9 @@ if [ -n "${BASH_VERSION:-}" ]; then
     export -f timestamp loginfo logwarn logerr logfatal echo_vars logvars \
         file_exists dir_exists dir_empty remove_files create_dirs \
         assert_files_exist assert_dirs_exist assert_funcs_exist \
-        assert_docker_img_exists get_value_by_key report_and_exit no_results \
+        assert_docker_img_exists assert_singularity_img_exists \
+        assert_not_docker_and_singularity get_value_by_key report_status \
+        report_and_exit no_results \
         mxnet_error caffe2_error tf_error pytorch_error caffe_error \
         is_batch_good update_error_file caffe_time caffe_postprocess_log
 fi
