@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/which.h"
+#include "launch/unconst.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,17 +30,6 @@ struct question {
     uint64_t deadline; /* 0: none */
     struct pr_buf *out;
 };
-
-/* posix_spawn() takes pointers to non-const for historical reasons only. */
-static char *const *unconst(const char *const *list)
-{
-    union {
-        const char *const *in;
-        char *const *out;
-    } u = {.in = list};
-
-    return u.out;
-}
 
 static int spawn_with(const char *path, const char *const *argv, int write_end,
                       posix_spawn_file_actions_t *files,
@@ -63,7 +53,7 @@ static int spawn_with(const char *path, const char *const *argv, int write_end,
     rc = rc ? rc : posix_spawn_file_actions_adddup2(files, write_end, 2);
     if (rc)
         return rc;
-    return posix_spawn(ret, path, files, attr, unconst(argv), environ);
+    return posix_spawn(ret, path, files, attr, pr_unconst(argv), environ);
 }
 
 /* 0 or an errno. posix_spawnp() would say it, too, but not under tools that

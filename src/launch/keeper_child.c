@@ -5,6 +5,7 @@
  * on its side only makes system calls and changes nothing.
  */
 #include "launch/keeper_impl.h"
+#include "launch/unconst.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -117,24 +118,13 @@ static void prepare(pid_t keeper, const struct pr_child *c, int report)
         give_up(report, "chdir");
 }
 
-/* glibc's execve() takes pointers to non-const for historical reasons only. */
-static char *const *unconst(const char *const *list)
-{
-    union {
-        const char *const *in;
-        char *const *out;
-    } u = {.in = list};
-
-    return u.out;
-}
-
 static _Noreturn void become_program(pid_t keeper, const struct pr_child *c,
                                      int report)
 {
     prepare(keeper, c, report);
     if (c->channel_path)
         place_channel(c, report);
-    execve(c->path, unconst(c->argv), unconst(c->env));
+    execve(c->path, pr_unconst(c->argv), pr_unconst(c->env));
     give_up(report, "exec");
 }
 
@@ -148,7 +138,7 @@ static _Noreturn void become_body(struct pr_keeper_state *s,
     close(s->sock);
     close(s->signals);
     pr_oomwatch_done(&s->oom);
-    environ = (char **)unconst(c->env);
+    environ = (char **)pr_unconst(c->env);
     if (c->channel_path)
         name_channel(c, report);
     close(report); /* all went well */

@@ -428,6 +428,30 @@ static void utf8_is_told_from_what_is_not(void **state)
     assert_int_equal(pr_utf8_len("\xc2\x80", 1), 0);
 }
 
+static void text_is_cut_between_characters(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t len, room, want;
+    } rows[] = {
+        {"abc", 3, 9, 3},
+        {"abc", 3, 3, 3},
+        {"abc", 3, 2, 2},
+        {"abc", 3, 0, 0},
+        {"", 0, 5, 0},
+        {"a\0b", 3, 9, 1},
+        {"\xc3\xa9\xc3\xa9", 4, 3, 2},
+        {"\xc3\xa9\xc3\xa9", 4, 4, 4},
+        {"\xc3\xa9\xc3\xa9", 3, 9, 2},
+        {"ok\xff!", 4, 9, 2},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(pr_utf8_fit(rows[i].text, rows[i].len, rows[i].room),
+                         rows[i].want);
+}
+
 static void every_code_point_is_written_validly(void **state)
 {
     (void)state;
@@ -458,6 +482,7 @@ int main(void)
         TEST(kinds_have_names),
         TEST(a_keyset_finds_all_its_keys),
         TEST(utf8_is_told_from_what_is_not),
+        TEST(text_is_cut_between_characters),
         TEST(every_code_point_is_written_validly),
     };
 
