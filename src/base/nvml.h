@@ -47,7 +47,7 @@ struct pr_nvml_state {
     double power_w, energy_j; /* energy since the driver was loaded */
     double sm_mhz, memory_mhz, temperature_c, fan; /* fan: a share */
     double pcie_in_bytes, pcie_out_bytes; /* so far; may start again at 0 */
-    uint64_t throttle; /* NVML's bits; 0: runs freely, or unknown */
+    double throttle; /* NVML's bits, a whole number; 0: runs freely */
 };
 /* False: the device is gone or answers with errors alone; the next call tries
  * again. Takes microseconds where the driver does. */

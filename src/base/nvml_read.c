@@ -59,7 +59,7 @@ static void read_power(struct look *l, struct pr_nvml_state *s)
     if (ASK(l, PR_NVML_F_ENERGY, energy, &mj))
         s->energy_j = (double)mj / 1e3;
     if (ASK(l, PR_NVML_F_THROTTLE, throttle, &bits))
-        s->throttle = bits;
+        s->throttle = (double)(bits & ((1ull << 52) - 1));
 }
 
 static void read_clocks(struct look *l, struct pr_nvml_state *s)
@@ -106,7 +106,7 @@ static void read_pcie(struct look *l, struct pr_nvml_state *s)
 bool pr_nvml_read(struct pr_nvml *n, unsigned i, struct pr_nvml_state *ret)
 {
     struct pr_nvml_state s = {NAN, NAN, NAN, NAN, NAN, NAN,
-                              NAN, NAN, NAN, NAN, NAN, 0};
+                              NAN, NAN, NAN, NAN, NAN, NAN};
     struct look l = {.n = n, .i = i, .handle = pr_nvml_handle(n, i)};
 
     if (!l.handle)

@@ -108,8 +108,9 @@ static void see_device(struct pr_look *l, struct device *d, unsigned i,
               grown(d, l, now->pcie_in_bytes, d->before.pcie_in_bytes));
     see_bytes(l, d, i, PCIE_OUT,
               grown(d, l, now->pcie_out_bytes, d->before.pcie_out_bytes));
-    pr_look_set(l, column(l, d, i, THROTTLE),
-                (double)(now->throttle & ~(uint64_t)IDLE));
+    if (!isnan(now->throttle))
+        pr_look_set(l, column(l, d, i, THROTTLE),
+                    (double)((uint64_t)now->throttle & ~(uint64_t)IDLE));
 }
 
 static void look(void *state, struct pr_look *l)

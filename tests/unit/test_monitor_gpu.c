@@ -136,6 +136,22 @@ static void power_without_a_counter_and_the_reverse(void **state)
     }
 }
 
+static void what_a_device_does_not_tell_is_no_column(void **state)
+{
+    struct watch w;
+
+    (void)state;
+    USE_FAKE_NVML();
+    setenv("FAKE_NVML_FAIL", "throttle:3,clock:3", 1);
+    w = begin();
+    look(&w, 0);
+    look(&w, 0.5);
+    expect(&w, "gpu.0.use", 0.5);
+    expect(&w, "gpu.0.sm_mhz", NAN);
+    expect(&w, "gpu.0.throttle", NAN); /* not: runs freely */
+    end(&w);
+}
+
 /* Counters are not compared across the gap: the driver may have begun anew. */
 static void a_device_that_vanishes_and_comes_back(void **state)
 {
@@ -210,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_figure_of_every_device),
         TEST(power_without_a_counter_and_the_reverse),
+        TEST(what_a_device_does_not_tell_is_no_column),
         TEST(a_device_that_vanishes_and_comes_back),
         TEST(an_experiment_after_another),
         TEST(no_library_is_no_column),
