@@ -11,7 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ZONES_MAX = 128 };
+enum {
+    ZONES_MAX = 128,
+    /* No package takes as much. More than this came from a counter that began
+     * anew; and in the time in which so much would fill the counter, it may
+     * have gone round more than once. */
+    MOST_W = 2000,
+};
 
 struct zone {
     char dir[64]; /* of /sys/class/powercap */
@@ -113,6 +119,12 @@ static void one_zone(void *ctx, struct pr_look *l, const char *dir)
     z->column = pr_look_column(l, &c);
 }
 
+static bool is_likely(const struct zone *z, double joules, double dt)
+{
+    return joules >= 0 && joules <= MOST_W * dt &&
+           (z->range_uj <= 0 || MOST_W * dt * 1e6 < z->range_uj);
+}
+
 static void take(struct pr_look *l, struct zone *z)
 {
     char path[128];
@@ -126,7 +138,7 @@ static void take(struct pr_look *l, struct zone *z)
     joules = (now - z->was) / 1e6;
     if (joules < 0 && z->range_uj > 0)
         joules += z->range_uj / 1e6;
-    if (z->seen && l->dt > 0 && joules >= 0)
+    if (z->seen && l->dt > 0 && is_likely(z, joules, l->dt))
         pr_look_rate(l, z->column, joules / l->dt, joules);
     z->was = now;
     z->seen = true;

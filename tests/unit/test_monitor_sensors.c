@@ -11,8 +11,8 @@ static void energy_becomes_power(void **state)
     (void)state;
     put(RAPL "intel-rapl/enabled", "1\n"); /* no zone */
     put(RAPL "intel-rapl:0/name", "package-0\n");
-    put(RAPL "intel-rapl:0/max_energy_range_uj", "100000000\n");
-    put(RAPL "intel-rapl:0/energy_uj", "90000000\n");
+    put(RAPL "intel-rapl:0/max_energy_range_uj", "262143328850\n");
+    put(RAPL "intel-rapl:0/energy_uj", "262133328850\n");
     put(RAPL "intel-rapl:0:0/name", "core\n");
     put(RAPL "intel-rapl:0:0/energy_uj", "0\n");
     put(RAPL "intel-rapl:0:1/name", "dram\n");
@@ -66,6 +66,31 @@ static void joules_count_nothing_twice(void **state)
     pr_columns_sum(&r.columns, &jb);
     pr_jb_end(&jb);
     assert_non_null(strstr(out.data, "\"energy_j\": 12}"));
+    rig_close(&r);
+}
+
+/* A counter that began anew, and one that had the time to go round twice. */
+static void what_cannot_be_is_not_told(void **state)
+{
+    struct rig r = rig_open(PR_SOURCE_power);
+
+    (void)state;
+    put(RAPL "intel-rapl:0/name", "package-0\n");
+    put(RAPL "intel-rapl:0/max_energy_range_uj", "65532610987\n");
+    put(RAPL "intel-rapl:0/energy_uj", "30000000000\n");
+    rig_look(&r, 0, true);
+    put(RAPL "intel-rapl:0/energy_uj", "1000000\n");
+    rig_look(&r, 0.1, false);
+    assert_unknown(&r, "power.package-0_w");
+    put(RAPL "intel-rapl:0/energy_uj", "21000000\n");
+    rig_look(&r, 0.1, false);
+    assert_value(&r, "power.package-0_w", 200);
+    put(RAPL "intel-rapl:0/energy_uj", "5021000000\n");
+    rig_look(&r, 25, false);
+    assert_value(&r, "power.package-0_w", 200);
+    put(RAPL "intel-rapl:0/energy_uj", "6021000000\n");
+    rig_look(&r, 600, false);
+    assert_unknown(&r, "power.package-0_w");
     rig_close(&r);
 }
 
@@ -174,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(energy_becomes_power),
         TEST(joules_count_nothing_twice),
+        TEST(what_cannot_be_is_not_told),
         TEST(a_meter_that_vanishes_comes_back),
         TEST(thermometers_have_names),
         TEST(a_chip_comes_back_under_another_number),
