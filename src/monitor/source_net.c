@@ -108,6 +108,19 @@ static void take(struct pr_look *l, struct link *k, const char *numbers)
         pr_look_rate(l, k->column[i], amount[i] / l->dt, amount[i]);
 }
 
+/* Containers come and go, each with an interface of another name. */
+static void forget_gone(struct net *s)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->links[i].there) {
+            s->links[left] = s->links[i];
+            s->links[left++].there = false;
+        }
+    s->n = left;
+}
+
 static void look(void *state, struct pr_look *l)
 {
     struct net *s = state;
@@ -124,10 +137,7 @@ static void look(void *state, struct pr_look *l)
         if (k)
             take(l, k, name + len + 1);
     }
-    for (size_t i = 0; i < s->n; i++) {
-        s->links[i].seen = s->links[i].seen && s->links[i].there;
-        s->links[i].there = false;
-    }
+    forget_gone(s);
 }
 
 static void shut(void *state)

@@ -181,6 +181,15 @@ static void networks_in_use_are_told(void **state)
     put("/proc/net/dev", head);
     rig_look(&r, 2, false);
     assert_unknown(&r, "net.eth0.rx_bytes_s");
+    /* It comes back, with counters that begin anew. */
+    for (int i = 1; i < 3; i++) {
+        snprintf(text, sizeof text,
+                 "%s  eth0: %d00 %d 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", head, i,
+                 i);
+        put("/proc/net/dev", text);
+        rig_look(&r, 2, false);
+    }
+    assert_value(&r, "net.eth0.rx_bytes_s", 50);
     rig_close(&r);
 }
 
