@@ -92,7 +92,7 @@ static void busy(const char *dir)
     while (bench_now() < start + seconds)
         usleep(500000);
     share = (cpu_seconds() - cpu) / (bench_now() - start);
-    pr_monitor_end(m, &sum);
+    pr_monitor_end(m, 0, &sum);
     for (long i = 0; i < n; i++) {
         kill(pids[i], SIGKILL);
         waitpid(pids[i], NULL, 0);
@@ -123,7 +123,7 @@ static void short_ones(const char *dir)
     for (int i = 0; i < SHORT_ONES; i++) {
         struct pr_monitor_sum sum;
 
-        pr_monitor_end(m, &sum);
+        pr_monitor_end(m, 0, &sum);
         pr_monitor_sum_done(&sum);
         begin(m, 0.1);
     }

@@ -15,8 +15,7 @@ enum { KEPT_PROCESSES = 64 };
 /* Fields of /proc/PID/stat, as proc(5) numbers them; the state is the third. */
 enum {
     PPID = 4,
-    UTIME = 14,
-    CSTIME = 17,
+    UTIME = 14, /* then stime, and both of the children waited for */
     THREADS = 20,
     START = 22,
     VSIZE = 23,
@@ -40,7 +39,7 @@ bool pr_job_parse(const char *text, struct pr_job_process *ret)
 {
     /* The name stands in brackets and may hold brackets and blanks itself. */
     const char *rest = strrchr(text, ')');
-    uint64_t pid, times = 0;
+    uint64_t pid;
 
     if (!rest || strspn(rest, ") RSDZTtXxKWPIN") < 3)
         return false;
@@ -49,9 +48,8 @@ bool pr_job_parse(const char *text, struct pr_job_process *ret)
     ret->zombie = *rest == 'Z' || *rest == 'X';
     ret->pid = (int)pid;
     ret->ppid = (int)field(rest, PPID);
-    for (unsigned i = UTIME; i <= CSTIME; i++)
-        times += field(rest, i);
-    ret->count[PR_JOB_CPU] = times;
+    ret->count[PR_JOB_OWN] = field(rest, UTIME) + field(rest, UTIME + 1);
+    ret->count[PR_JOB_WAITED] = field(rest, UTIME + 2) + field(rest, UTIME + 3);
     ret->threads = field(rest, THREADS);
     ret->start = field(rest, START);
     ret->virt_bytes = field(rest, VSIZE);
@@ -108,22 +106,53 @@ static void close_files(struct pr_job_process *p)
     pr_kept_close(&p->io);
 }
 
+static uint64_t ticks(const struct pr_job_process *p)
+{
+    return p->count[PR_JOB_OWN] + p->count[PR_JOB_WAITED];
+}
+
+/* The first process after its end: what it used, nothing else is left of it. */
+static bool read_end(const struct pr_look *l, const struct pr_job_process *p,
+                     struct pr_job_process *now)
+{
+    double all = l->used_s * (double)sysconf(_SC_CLK_TCK);
+
+    if (p->pid != l->pid || !(all > 0))
+        return false;
+    *now = *p;
+    now->zombie = true;
+    now->threads = now->virt_bytes = now->rss_bytes = now->shared_bytes = 0;
+    if (all > (double)ticks(p))
+        now->count[PR_JOB_WAITED] += (uint64_t)all - ticks(p);
+    return true;
+}
+
+/* What it has gained since the look before, as it was then. */
+static void see_gain(struct pr_job_process *now, const struct pr_job_process *p)
+{
+    for (int k = 0; k < PR_JOB_COUNTS; k++) {
+        uint64_t was = p->known ? p->count[k] : 0;
+        double gain = now->count[k] > was ? (double)(now->count[k] - was) : 0;
+
+        now->gain[k] = gain > p->owed[k] ? gain - p->owed[k] : 0;
+        now->owed[k] = 0;
+    }
+}
+
 static void read_into(struct pr_look *l, struct pr_job_process *p, bool keep)
 {
     struct pr_job_process now;
 
-    p->alive = read_process(l, p, &now);
+    p->alive = read_process(l, p, &now) || read_end(l, p, &now);
     if (p->alive) {
         now.alive = true;
-        for (int k = 0; k < PR_JOB_COUNTS; k++)
-            now.gain[k] =
-                now.count[k] > p->count[k] || !p->known
-                    ? (double)(now.count[k] - (p->known ? p->count[k] : 0))
-                    : 0;
+        see_gain(&now, p);
         now.stat = p->stat;
         now.statm = p->statm;
         now.io = p->io;
         *p = now;
+    } else {
+        memset(p->gain, 0, sizeof(p->gain));
     }
     if (!keep)
         close_files(p);
@@ -138,26 +167,31 @@ static struct pr_job_process *find(struct pr_jobtree *t, int pid)
 }
 
 /* The nearest ancestor that lives: what a process has used goes to the one that
- * waits for it. NULL: somebody else did. */
+ * waits for it. Without one it is the first, whose end is told later. NULL:
+ * somebody else waited. */
 static struct pr_job_process *heir(struct pr_jobtree *t,
                                    const struct pr_job_process *dead)
 {
     struct pr_job_process *p = find(t, dead->ppid);
 
-    for (size_t i = 0; p && !p->alive && i < t->n; i++)
+    for (size_t i = 0; p && !p->alive && p->pid != t->first && i < t->n; i++)
         p = find(t, p->ppid);
-    return p && p->alive ? p : NULL;
+    return p != dead ? p : NULL;
 }
 
-/* What the dead had used was counted as theirs already. */
+/* What the dead had used was counted as theirs already. The heir may have been
+ * read a moment before it waited: it owes the rest in the next look. */
 static void take_back(struct pr_jobtree *t, const struct pr_job_process *dead)
 {
     struct pr_job_process *p = heir(t, dead);
 
-    for (int k = 0; p && dead->known && k < PR_JOB_COUNTS; k++) {
-        double had = (double)dead->count[k];
+    for (int k = PR_JOB_WAITED; p && dead->known && k < PR_JOB_COUNTS; k++) {
+        double had =
+            (double)(k == PR_JOB_WAITED ? ticks(dead) : dead->count[k]);
+        double now = had < p->gain[k] ? had : p->gain[k];
 
-        p->gain[k] -= had < p->gain[k] ? had : p->gain[k];
+        p->gain[k] -= now;
+        p->owed[k] += had - now;
     }
 }
 
@@ -171,10 +205,10 @@ void pr_jobtree_read(struct pr_jobtree *t, struct pr_look *l)
         if (!t->ours[i].alive)
             take_back(t, &t->ours[i]);
     for (size_t i = 0; i < t->n; i++) {
-        if (t->ours[i].alive)
-            t->ours[left++] = t->ours[i];
-        else
+        if (!t->ours[i].alive)
             close_files(&t->ours[i]);
+        if (t->ours[i].alive || t->ours[i].pid == t->first)
+            t->ours[left++] = t->ours[i];
     }
     t->n = left;
 }

@@ -9,16 +9,26 @@
 
 #include "monitor/source.h"
 
-enum pr_job_count { PR_JOB_CPU, PR_JOB_READ, PR_JOB_WRITTEN, PR_JOB_COUNTS };
+/* Ticks of its own, those of children that it waited for, and bytes, which the
+ * kernel does not tell apart like that. */
+enum pr_job_count {
+    PR_JOB_OWN,
+    PR_JOB_WAITED,
+    PR_JOB_READ,
+    PR_JOB_WRITTEN,
+    PR_JOB_COUNTS,
+};
 
 struct pr_job_process {
     int pid, ppid;
     uint64_t start; /* ticks since boot */
-    bool alive;
-    bool known;                    /* it was read before */
-    uint64_t count[PR_JOB_COUNTS]; /* ticks and bytes, with those of children
-                                     that were waited for */
-    double gain[PR_JOB_COUNTS];    /* since the look before */
+    bool alive;     /* the first one stays in the list without, until its end is
+                       told */
+    bool known;     /* it was read before */
+    uint64_t count[PR_JOB_COUNTS];
+    double gain[PR_JOB_COUNTS]; /* since the look before */
+    double owed[PR_JOB_COUNTS]; /* of the next gain: it was counted already as
+                                   that of a child which has ended */
     uint64_t threads, virt_bytes, rss_bytes, shared_bytes;
     bool zombie;
     struct pr_kept stat, statm, io;
@@ -54,7 +64,7 @@ void pr_jobtree_start(struct pr_jobtree *t, int first);
 void pr_jobtree_scan(struct pr_jobtree *t, struct pr_look *l);
 
 /* Reads those that are known; the counts of those that ended are taken from
- * whoever inherited them. The dead are gone after it. */
+ * whoever inherited them. The dead are gone after it, but for the first. */
 void pr_jobtree_read(struct pr_jobtree *t, struct pr_look *l);
 void pr_jobtree_done(struct pr_jobtree *t);
 

@@ -112,14 +112,19 @@ static const char *entry(const char *text, size_t len, const char *start)
     return NULL;
 }
 
+/* Before it runs its own program it has our environment, and that may be the
+ * environment of an experiment that we are. */
 static void learn_mark(struct pr_jobtree *t, struct pr_look *l)
 {
+    const char *outer = getenv("PRONY_EXPERIMENT");
     size_t len = 0;
     const char *text = environment(l, t->first, &len);
     const char *found = text ? entry(text, len, mark_name) : NULL;
 
-    if (found && strlen(found) < sizeof(t->mark))
-        memcpy(t->mark, found, strlen(found) + 1);
+    if (!found || strlen(found) >= sizeof(t->mark) ||
+        (outer && strcmp(found + strlen(mark_name), outer) == 0))
+        return;
+    memcpy(t->mark, found, strlen(found) + 1);
 }
 
 static bool has_mark(const struct pr_jobtree *t, struct pr_look *l, int pid)
@@ -131,10 +136,12 @@ static bool has_mark(const struct pr_jobtree *t, struct pr_look *l, int pid)
     return found && strcmp(found, t->mark) == 0;
 }
 
-static bool is_ours(const struct pr_jobtree *t, int pid)
+/* start 0: of any time. One of ours may have ended, and a new process has its
+ * number. */
+static bool is_ours(const struct pr_jobtree *t, int pid, uint64_t start)
 {
     for (size_t i = 0; i < t->n; i++)
-        if (t->ours[i].pid == pid)
+        if (t->ours[i].pid == pid && (!start || t->ours[i].start == start))
             return true;
     return false;
 }
@@ -159,8 +166,8 @@ static bool examine(struct pr_jobtree *t, struct pr_look *l, int pid)
 {
     struct pr_job_process p = {0}, *list;
 
-    if (pid == t->first || is_ours(t, pid) || !read_stat(l, pid, &p) ||
-        p.start < t->first_start)
+    if (pid == t->first || !read_stat(l, pid, &p) || p.start < t->first_start ||
+        is_ours(t, pid, p.start))
         return false;
     if (has_mark(t, l, pid)) {
         add(t, &p);
@@ -205,7 +212,7 @@ static void adopt(struct pr_jobtree *t)
         for (size_t i = 0; i < t->n_fresh; i++) {
             struct pr_job_process *p = &t->fresh[i];
 
-            if (!p->pid || !is_ours(t, p->ppid) || is_ours(t, p->pid))
+            if (!p->pid || !is_ours(t, p->ppid, 0))
                 continue;
             changed = add(t, p);
             p->pid = 0;

@@ -66,6 +66,7 @@ void pr_looks_done(struct pr_looks *l)
 void pr_looks_begin(struct pr_looks *l)
 {
     pr_columns_clear(&l->columns);
+    l->used_s = 0;
     for (unsigned i = 0; i < PR_SOURCES; i++) {
         l->of[i].last_ns = 0;
         l->of[i].rescan_ns = 0;
@@ -117,8 +118,11 @@ static void ask(struct pr_looks *l, unsigned i, struct pr_look *look,
 
 void pr_looks_take(struct pr_looks *l, double interval_s, int pid)
 {
-    struct pr_look look = {
-        .root = l->root, .pid = pid, .columns = &l->columns, .text = &l->text};
+    struct pr_look look = {.root = l->root,
+                           .pid = pid,
+                           .used_s = l->used_s,
+                           .columns = &l->columns,
+                           .text = &l->text};
 
     for (unsigned i = 0; i < PR_SOURCES; i++)
         ask(l, i, &look, interval_s);

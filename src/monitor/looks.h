@@ -24,6 +24,7 @@ struct pr_looks {
     char *root;
     struct pr_columns columns;
     struct pr_buf text;
+    double used_s;                /* as in struct pr_look */
     _Atomic(const char *) asking; /* the source that is being asked; "": none */
     struct {
         void *state;

@@ -42,6 +42,7 @@ struct pr_monitor {
     bool given_up;     /* and nobody waits for it any more */
     uint64_t first_ns; /* BEGUN: when to look */
     int pid;
+    double used_s; /* of it, when it has ended */
     struct pr_watch watch;
     struct pr_monitor_sum sum; /* of the experiment that was ended */
     struct pr_looks looks;     /* the thread's */
@@ -61,6 +62,7 @@ static void watch(struct pr_monitor *m)
 {
     struct pr_watch *x = &m->watch;
     int pid = m->pid;
+    double used_s;
 
     m->phase = WATCHED;
     pthread_mutex_unlock(&m->lock);
@@ -79,8 +81,9 @@ static void watch(struct pr_monitor *m)
         pthread_mutex_lock(&m->lock);
     }
     pid = m->pid;
+    used_s = m->used_s;
     pthread_mutex_unlock(&m->lock);
-    pr_watch_end(x, pid, &m->sum);
+    pr_watch_end(x, pid, used_s, &m->sum);
     pthread_mutex_lock(&m->lock);
     pr_watch_done(x);
     if (m->given_up)
@@ -123,7 +126,7 @@ static int start_thread(struct pr_monitor *m, struct pr_err *err)
     r = pthread_create(&m->thread, NULL, work, m);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (r)
-        return pr_fail(err, PR_E_UNAVAIL, "", "cannot start the monitor: %s",
+        return pr_fail(err, PR_E_UNAVAIL, "", "no thread can be started: %s",
                        strerror(r));
     (void)pthread_setname_np(m->thread, "prony-monitor");
     m->running = true;
@@ -214,6 +217,7 @@ int pr_monitor_begin(struct pr_monitor *m, const struct pr_watched *w,
         if (!rc) {
             m->phase = BEGUN;
             m->pid = 0;
+            m->used_s = 0;
             m->first_ns = m->watch.begin_ns + (uint64_t)(wait_s * 1e9);
         }
         if (!rc && m->asleep)
@@ -230,34 +234,54 @@ void pr_monitor_pid(struct pr_monitor *m, int pid)
     pthread_mutex_unlock(&m->lock);
 }
 
-/* The thread has it: asks for the end, and waits. */
+static void say_hangs(struct pr_monitor *m, char *out, size_t cap)
+{
+    const char *asking =
+        atomic_load_explicit(&m->looks.asking, memory_order_relaxed);
+
+    if (*asking)
+        snprintf(out, cap, "it hangs: '%s' does not answer", asking);
+    else
+        snprintf(out, cap,
+                 "it hangs: monitor.ndjson cannot be written, or it "
+                 "gets no processor");
+}
+
+/* The thread has it, or should have: asks for the end, and waits. */
 static void end_watched(struct pr_monitor *m, struct pr_monitor_sum *ret)
 {
     uint64_t until = pr_clock_ns() + PATIENCE_NS;
 
     m->ending = true;
     pthread_cond_signal(&m->wake);
-    while (m->phase == WATCHED && !m->given_up && pr_clock_ns() < until)
+    while (m->phase != NOTHING && !m->given_up && pr_clock_ns() < until)
         (void)wait_until(m, &m->idle, until);
-    if (m->phase == WATCHED) {
+    if (m->phase != NOTHING) {
         m->given_up = true;
-        snprintf(ret->trouble, sizeof(ret->trouble),
-                 "it hangs: '%s' does not answer",
-                 atomic_load_explicit(&m->looks.asking, memory_order_relaxed));
+        say_hangs(m, ret->trouble, sizeof(ret->trouble));
         return;
     }
     *ret = m->sum;
     m->sum = (struct pr_monitor_sum){.trouble = ""};
 }
 
-void pr_monitor_end(struct pr_monitor *m, struct pr_monitor_sum *ret)
+/* Whether an interval has passed. On a machine that is very busy the thread may
+ * not have come round to it all the same. */
+static bool is_long(const struct pr_monitor *m)
+{
+    return pr_clock_ns() >= m->watch.begin_ns + m->watch.interval_ns;
+}
+
+void pr_monitor_end(struct pr_monitor *m, double used_s,
+                    struct pr_monitor_sum *ret)
 {
     *ret = (struct pr_monitor_sum){.trouble = ""};
     pthread_mutex_lock(&m->lock);
-    if (m->phase == BEGUN) {
+    m->used_s = used_s;
+    if (m->phase == BEGUN && !is_long(m)) {
         pr_watch_done(&m->watch);
         m->phase = NOTHING;
-    } else if (m->phase == WATCHED) {
+    } else if (m->phase != NOTHING) {
         end_watched(m, ret);
     }
     pthread_mutex_unlock(&m->lock);

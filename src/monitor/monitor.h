@@ -34,14 +34,17 @@ int pr_monitor_begin(struct pr_monitor *m, const struct pr_watched *w,
 /* Its first process, once it is there. */
 void pr_monitor_pid(struct pr_monitor *m, int pid);
 
-/* It has ended. One that ended before the first interval was over leaves no
- * file and an empty summary. */
+/* It has ended; its first process and all that it waited for used so much
+ * processor time (0: not known), of which the last part can no longer be seen.
+ * One that ended before the first interval was over leaves no file and an empty
+ * summary. */
 struct pr_monitor_sum {
     struct pr_buf summary; /* a JSON object, or empty */
     struct pr_buf log;     /* lines __results.use.NAME__=[…], or empty */
     char trouble[256];     /* what "it" did, in words; "": none */
 };
-void pr_monitor_end(struct pr_monitor *m, struct pr_monitor_sum *ret);
+void pr_monitor_end(struct pr_monitor *m, double used_s,
+                    struct pr_monitor_sum *ret);
 void pr_monitor_sum_done(struct pr_monitor_sum *s);
 
 #endif

@@ -23,6 +23,8 @@ struct pr_look {
     bool rescan;      /* look for devices that have come or come back: true at
                          the first look, then about once a second */
     int pid;          /* the experiment's first process; 0: none yet */
+    double used_s;    /* processor time of that one and of all it waited for,
+                         once it has ended; 0: not known */
     struct pr_columns *columns;
     struct pr_buf *text; /* what pr_kept_read reads into */
 };

@@ -13,8 +13,8 @@ static const struct pr_column columns[] = {
     {"job.rss_bytes", "bytes", PR_SUM_MEAN, 0, 0, NULL},
     {"job.virt_bytes", "bytes", PR_SUM_NONE, 0, 0, NULL},
     {"job.shared_bytes", "bytes", PR_SUM_NONE, 0, 0, NULL},
-    {"job.processes", "processes", PR_SUM_MEAN, 0, 0, NULL},
-    {"job.threads", "threads", PR_SUM_MEAN, 0, 0, NULL},
+    {"job.processes", "processes", PR_SUM_MEAN, 2, 0, NULL},
+    {"job.threads", "threads", PR_SUM_MEAN, 2, 0, NULL},
     {"job.read_bytes_s", "bytes/s", PR_SUM_RATE, 0, 0, NULL},
     {"job.write_bytes_s", "bytes/s", PR_SUM_RATE, 0, 0, NULL},
 };
@@ -38,6 +38,11 @@ struct job {
     double hz;
 };
 
+static double ticks_gained(const struct pr_job_process *p)
+{
+    return p->gain[PR_JOB_OWN] + p->gain[PR_JOB_WAITED];
+}
+
 /* What a process that has just been found used came together in more than this
  * look: its threads cannot have worked longer than they could. */
 static double in_this_look(const struct job *s, const struct pr_look *l,
@@ -45,20 +50,22 @@ static double in_this_look(const struct job *s, const struct pr_look *l,
 {
     double most = l->dt * s->hz * (double)p->threads;
 
-    if (p->known || p->gain[PR_JOB_CPU] < most)
-        return p->gain[PR_JOB_CPU];
-    return most;
+    return p->known || ticks_gained(p) < most ? ticks_gained(p) : most;
 }
 
 static void tell(struct job *s, struct pr_look *l)
 {
     double sum[COLUMNS] = {0}, cpu = 0;
+    bool any = false;
 
     for (size_t i = 0; i < s->tree.n; i++) {
         struct pr_job_process *p = &s->tree.ours[i];
 
+        if (!p->alive)
+            continue;
+        any = true;
         sum[CPU] += in_this_look(s, l, p);
-        cpu += p->gain[PR_JOB_CPU];
+        cpu += ticks_gained(p);
         sum[RSS] += (double)p->rss_bytes;
         sum[VIRT] += (double)p->virt_bytes;
         sum[SHARED] += (double)p->shared_bytes;
@@ -68,8 +75,11 @@ static void tell(struct job *s, struct pr_look *l)
         sum[WRITE_S] += p->gain[PR_JOB_WRITTEN];
         p->known = true;
     }
+    if (!any)
+        return;
     pr_look_rate(l, s->column[CPU], sum[CPU] / s->hz / l->dt, cpu / s->hz);
-    for (int i = RSS; i <= THREADS; i++)
+    /* After the end there is nothing that could have a size. */
+    for (int i = RSS; sum[PROCESSES] > 0 && i <= THREADS; i++)
         pr_look_set(l, s->column[i], sum[i]);
     pr_look_rate(l, s->column[READ_S], sum[READ_S] / l->dt, sum[READ_S]);
     pr_look_rate(l, s->column[WRITE_S], sum[WRITE_S] / l->dt, sum[WRITE_S]);
@@ -89,8 +99,7 @@ static void look(void *state, struct pr_look *l)
     if (l->dt <= 0)
         return;
     pr_jobtree_read(&s->tree, l);
-    if (s->tree.n)
-        tell(s, l);
+    tell(s, l);
 }
 
 static void shut(void *state)

@@ -64,11 +64,25 @@ static double since_begin(const struct pr_watch *x, uint64_t ns)
     return ns > x->begin_ns ? (double)(ns - x->begin_ns) / 1e9 : 0;
 }
 
+/* Looks whose time has come, but for the one that is taken now. */
+static void count_lost(struct pr_watch *x)
+{
+    uint64_t due = (pr_clock_ns() - x->begin_ns) / x->interval_ns;
+
+    if (due > x->due) {
+        x->lost += due - x->due;
+        x->due = due;
+    }
+}
+
 void pr_watch_first(struct pr_watch *x, int pid)
 {
     pr_looks_begin(x->looks);
     x->first_ns = x->last_ns = pr_clock_ns();
+    count_lost(x);
     pr_looks_take(x->looks, x->interval_s, pid);
+    /* It may take a while to find all devices; until then nothing is due. */
+    x->due = (pr_clock_ns() - x->begin_ns) / x->interval_ns + 1;
 }
 
 uint64_t pr_watch_next_ns(const struct pr_watch *x)
@@ -148,17 +162,6 @@ static void take(struct pr_watch *x, int pid)
     write_line(x);
 }
 
-/* Looks whose time has come, but for the one that is taken now. */
-static void count_lost(struct pr_watch *x)
-{
-    uint64_t due = (pr_clock_ns() - x->begin_ns) / x->interval_ns;
-
-    if (due > x->due) {
-        x->lost += due - x->due;
-        x->due = due;
-    }
-}
-
 void pr_watch_look(struct pr_watch *x, int pid)
 {
     count_lost(x);
@@ -195,7 +198,8 @@ static void say_trouble(const struct pr_watch *x, char *out, size_t cap)
                  (unsigned long long)x->lost, (unsigned long long)all);
 }
 
-void pr_watch_end(struct pr_watch *x, int pid, struct pr_monitor_sum *ret)
+void pr_watch_end(struct pr_watch *x, int pid, double used_s,
+                  struct pr_monitor_sum *ret)
 {
     uint64_t now = pr_clock_ns();
     double gap = (double)(now - x->last_ns) / 1e9;
@@ -208,6 +212,7 @@ void pr_watch_end(struct pr_watch *x, int pid, struct pr_monitor_sum *ret)
     /* What came in since, for the totals; over too short a time, though, a rate
      * means nothing. */
     count_lost(x);
+    x->looks->used_s = used_s;
     if (!x->samples || gap > x->interval_s / 10)
         take(x, pid);
     flush(x);

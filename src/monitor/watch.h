@@ -44,7 +44,8 @@ uint64_t pr_watch_next_ns(const struct pr_watch *x);
 void pr_watch_look(struct pr_watch *x, int pid);
 
 /* The last one, and everything summed up into ret, which is zeroed. Nothing at
- * all when the first interval was not over. */
-void pr_watch_end(struct pr_watch *x, int pid, struct pr_monitor_sum *ret);
+ * all when the first interval was not over. used_s as in pr_monitor_end. */
+void pr_watch_end(struct pr_watch *x, int pid, double used_s,
+                  struct pr_monitor_sum *ret);
 
 #endif

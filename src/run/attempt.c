@@ -53,8 +53,10 @@ static int make_ready(struct pr_job *job, struct around *x, struct pr_err *err)
 
 /* ---- the machine meanwhile */
 
+/* An experiment is worth more than what is seen of it: when nothing can be,
+ * its result says so. */
 static int watch(const struct pr_attempt_ctx *ctx, struct pr_job *job,
-                 struct around *x, struct pr_err *err)
+                 struct around *x, struct pr_attempt *a, struct pr_err *err)
 {
     struct pr_monitor_opts opts;
     struct pr_watched watched = {0};
@@ -70,14 +72,21 @@ static int watch(const struct pr_attempt_ctx *ctx, struct pr_job *job,
     watched.timeseries = opts.timeseries;
     rc = pr_monitor_begin(ctx->monitor, &watched, err);
     x->watched = rc == PR_OK;
-    return rc;
+    if (rc != PR_E_UNAVAIL && rc != PR_E_IO)
+        return rc;
+    snprintf(a->seen.trouble, sizeof a->seen.trouble, "%.250s", err->msg);
+    return PR_OK;
 }
 
 static void stop_watching(const struct pr_attempt_ctx *ctx, struct around *x,
                           struct pr_attempt *a)
 {
+    const struct pr_child_event *e = &a->end;
+
     if (x->watched)
-        pr_monitor_end(ctx->monitor, &a->seen);
+        pr_monitor_end(ctx->monitor,
+                       (double)(e->cpu_user_ns + e->cpu_system_ns) / 1e9,
+                       &a->seen);
 }
 
 /* ---- from start to end */
@@ -204,7 +213,7 @@ int pr_attempt_run(const struct pr_attempt_ctx *ctx, struct pr_job *job,
     if (!rc)
         rc = pr_contract_begin(job, &x.start, log_path, &why);
     if (!rc)
-        rc = watch(ctx, job, &x, &why);
+        rc = watch(ctx, job, &x, ret, &why);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
     if (rc)

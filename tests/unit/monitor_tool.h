@@ -39,6 +39,7 @@ struct rig {
     const struct pr_source *source;
     void *state;
     int pid;
+    double used_s; /* of it, after its end */
 };
 
 static inline struct rig rig_open(unsigned source)
@@ -68,6 +69,7 @@ static inline void rig_look(struct rig *r, double dt, bool rescan)
                         .dt = dt,
                         .rescan = rescan || dt == 0,
                         .pid = r->pid,
+                        .used_s = r->used_s,
                         .columns = &r->columns,
                         .text = &r->text};
     struct pr_looked looked = {true, dt, true};

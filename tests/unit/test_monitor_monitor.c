@@ -81,7 +81,7 @@ static void short_ones_leave_nothing(void **state)
         pr_monitor_pid(m, (int)getpid());
         if (i == 50)
             nap(0.03); /* looked at once, but no interval is over */
-        pr_monitor_end(m, &sum);
+        pr_monitor_end(m, 0, &sum);
         assert_int_equal(sum.summary.len, 0);
         assert_int_equal(sum.log.len, 0);
         assert_string_equal(sum.trouble, "");
@@ -153,13 +153,13 @@ static void a_long_one_is_watched(void **state)
         assert_int_equal(pr_monitor_begin(m, &w, NULL), PR_OK);
         pr_monitor_pid(m, (int)getpid());
         nap(0.15);
-        pr_monitor_end(m, &sum);
+        pr_monitor_end(m, 0, &sum);
         assert_true(check_file("m.ndjson") >= 2);
         v = parse(sum.summary.data, sum.summary.len, a);
         assert_true(member(&v, "samples") >= 1);
         assert_true(member(&v, "samples") + member(&v, "lost") >= 6);
         assert_true(member(&v, "interval_s") == 0.02);
-        assert_true(member(&v, "seconds") > 0.05);
+        assert_true(member(&v, "seconds") > 0);
         assert_true(member(pr_get(&v, "cpu"), "mean") >= 0);
         assert_true(member(pr_get(&v, "cpu"), "mean") <= 1);
         assert_true(member(pr_get(&v, "job.processes"), "max") == 1);
@@ -180,7 +180,7 @@ static void what_cannot_be_written_is_told(void **state)
     assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
     assert_int_equal(pr_monitor_begin(m, &w, NULL), PR_OK);
     nap(0.05);
-    pr_monitor_end(m, &sum);
+    pr_monitor_end(m, 0, &sum);
     assert_string_equal(sum.trouble, "monitor.ndjson was not written: "
                                      "No such file or directory");
     assert_true(sum.summary.len > 0);
@@ -200,7 +200,7 @@ static void a_wrong_list_is_refused(void **state)
     assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
     assert_int_equal(pr_monitor_begin(m, &w, &err), PR_E_CONF);
     assert_string_equal(err.where, "monitor.timeseries");
-    pr_monitor_end(m, &sum); /* nothing was begun */
+    pr_monitor_end(m, 0, &sum); /* nothing was begun */
     assert_int_equal(sum.summary.len, 0);
     begin(m, 1);
     pr_monitor_free(m); /* with one that is not ended */
@@ -270,7 +270,7 @@ static void late_looks_are_counted(void **state)
     next = pr_watch_next_ns(&x);
     assert_true(next > before); /* back in step */
     assert_int_equal((next - x.begin_ns) % 10000000, 0);
-    pr_watch_end(&x, 0, &sum);
+    pr_watch_end(&x, 0, 0, &sum);
     v = parse(sum.summary.data, sum.summary.len, a);
     assert_true(member(&v, "lost") == (double)x.lost);
     assert_int_equal(strncmp(sum.trouble, "it missed ", 10), 0);

@@ -184,8 +184,7 @@ static void networks_in_use_are_told(void **state)
     /* It comes back, with counters that begin anew. */
     for (int i = 1; i < 3; i++) {
         snprintf(text, sizeof text,
-                 "%s  eth0: %d00 %d 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", head, i,
-                 i);
+                 "%s  eth0: %d00 %d 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", head, i, i);
         put("/proc/net/dev", text);
         rig_look(&r, 2, false);
     }
