@@ -5,6 +5,7 @@
 #include "cli/doctor.h"
 #include "cli/report.h"
 #include "present/table.h"
+#include "record/sysinfo.h"
 #include "run/session.h"
 #include "study/harness.h"
 
@@ -92,7 +93,7 @@ static void put_findings(struct pr_jb *jb, const struct doctor *d)
 
 static int print_json(const struct doctor *d, struct pr_err *err)
 {
-    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
     PR_AUTO_BUF struct pr_buf env = PR_BUF_INIT(16 << 20);
     struct pr_json_in in = {.name = "env.json"};
     struct pr_value v;
@@ -111,6 +112,23 @@ static int print_json(const struct doctor *d, struct pr_err *err)
     pr_jb_float(&jb, "harness_s", d->harness_s);
     put_findings(&jb, d);
     pr_jb_value(&jb, "env", &v);
+    pr_jb_obj(&jb, "sys_info");
+    pr_sysinfo_put(&jb);
+    pr_jb_end(&jb);
+    pr_jb_end(&jb);
+    pr_buf_char(&text, '\n');
+    return answer_buf(&text, err);
+}
+
+/* What DLBS's sysinfo prints. */
+static int print_sys_info(struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
+    struct pr_jb jb;
+
+    pr_jb_init(&jb, &text, 2);
+    pr_jb_obj(&jb, NULL);
+    pr_sysinfo_put(&jb);
     pr_jb_end(&jb);
     pr_buf_char(&text, '\n');
     return answer_buf(&text, err);
@@ -121,6 +139,8 @@ int cmd_doctor(struct cli *c, struct pr_err *err)
     const char *format = arg_get(c, A_DOCTOR_FORMAT);
     struct doctor d = {.arena = c->arena};
 
+    if (arg_on(c, A_SYS_INFO))
+        return print_sys_info(err);
     doctor_build(&d);
     doctor_machine(&d);
     doctor_sensors(&d);

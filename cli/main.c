@@ -112,13 +112,15 @@ static const struct verb verbs[] = {
     {"doctor", ON_DOCTOR, "", "what this machine and this build have and lack",
      "Checks the build, the machine and the cost of the harness itself, and "
      "names a remedy for whatever is missing.",
-     "  prony doctor\n  prony doctor --format json\n", cmd_doctor},
+     "  prony doctor\n  prony doctor --format json\n"
+     "  prony doctor --sys-info\n",
+     cmd_doctor},
 };
 
 /* Names from other programs. */
 static const char *const old_names[][2] = {
     {"jobs", "run"},      {"build", "plan"},        {"print-config", "plan"},
-    {"validate", "plan"}, {"analyze-plan", "plan"},
+    {"validate", "plan"}, {"analyze-plan", "plan"}, {"sysinfo", "doctor"},
 };
 
 const struct verb *verb_at(size_t i)
@@ -177,14 +179,15 @@ static int print_help(const struct verb *v, struct pr_err *err)
     return answer_buf(&text, err);
 }
 
-/* DLBS's words for forms of `plan` become its options. */
+/* DLBS's words for forms of `plan` and `doctor` become their options. */
 static int add_old_name(struct cli *c, const char *name, struct pr_err *err)
 {
     static char json[] = "--format=json", config[] = "--print-config",
-                validate[] = "--validate";
+                validate[] = "--validate", sys_info[] = "--sys-info";
     char *extra =
         strcmp(name, "build") == 0          ? json
         : strcmp(name, "print-config") == 0 ? config
+        : strcmp(name, "sysinfo") == 0      ? sys_info
         : strcmp(name, "validate") == 0 || strcmp(name, "analyze-plan") == 0
             ? validate
             : NULL;

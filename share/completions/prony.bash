@@ -471,7 +471,8 @@ _prony_options()
         --quiet \
         --color \
         --progress \
-        --format ;;
+        --format \
+        --sys-info ;;
     esac
 }
 

@@ -596,6 +596,7 @@ complete -c prony -n '__prony_verb help' -l text -x -d 'of these, those whose de
 complete -c prony -n '__prony_verb help' -l frameworks -x -a '(__prony_names)' -d 'the frameworks there are; with a name, its page'
 complete -c prony -n '__prony_verb help' -l format -x -a 'text json' -d 'how parameters and frameworks are printed (default: text)'
 complete -c prony -n '__prony_verb doctor' -l format -x -a 'text json' -d 'how findings are printed (default: text)'
+complete -c prony -n '__prony_verb doctor' -l sys-info -d 'print what DLBS\'s sysinfo prints, as JSON, and nothing else'
 complete -c prony -n '__prony_verb plan' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb run' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb generate' -F -a '(__prony_bundled; __prony_settings)'

@@ -27,17 +27,17 @@ static char *split(char *line)
 }
 
 /* One object a processor: they are parted by empty lines. */
-static void put_cpuinfo(struct pr_env *e)
+static void put_cpuinfo(struct pr_env *e, const char *key)
 {
     struct pr_env_lines l;
     bool open = false;
     char *line, *value;
 
     if (!pr_env_lines_open(e, &l, "/proc/cpuinfo")) {
-        pr_jb_null(&e->jb, NULL);
+        pr_jb_null(&e->jb, key);
         return;
     }
-    pr_jb_arr(&e->jb, NULL);
+    pr_jb_arr(&e->jb, key);
     while ((line = pr_env_lines_next(&l))) {
         value = split(line);
         if (!value && open) {
@@ -56,29 +56,29 @@ static void put_cpuinfo(struct pr_env *e)
     pr_jb_end(&e->jb);
 }
 
-static void put_meminfo(struct pr_env *e)
+static void put_meminfo(struct pr_env *e, const char *key)
 {
     struct pr_env_lines l;
     char *line, *value;
 
     if (!pr_env_lines_open(e, &l, "/proc/meminfo")) {
-        pr_jb_null(&e->jb, NULL);
+        pr_jb_null(&e->jb, key);
         return;
     }
-    pr_jb_obj(&e->jb, NULL);
+    pr_jb_obj(&e->jb, key);
     while ((line = pr_env_lines_next(&l)))
         if ((value = split(line)) && *line)
             pr_jb_str(&e->jb, line, value);
     pr_jb_end(&e->jb);
 }
 
-static void put_dmi(struct pr_env *e)
+static void put_dmi(struct pr_env *e, const char *key)
 {
     static const char *const names[] = {"board_name", "board_vendor",
                                         "product_name", "sys_vendor"};
     char word[PR_ENV_WORD];
 
-    pr_jb_obj(&e->jb, NULL);
+    pr_jb_obj(&e->jb, key);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (pr_env_text(e, word, sizeof word, "/sys/devices/virtual/dmi/id/%s",
                         names[i]))
@@ -87,14 +87,14 @@ static void put_dmi(struct pr_env *e)
 }
 
 /* It is a program, and none is started; env.json has what it tells. */
-static void put_inxi(struct pr_env *e)
+static void put_inxi(struct pr_env *e, const char *key)
 {
-    pr_jb_null(&e->jb, NULL);
+    pr_jb_null(&e->jb, key);
 }
 
 static const struct module {
     const char *name;
-    void (*put)(struct pr_env *e);
+    void (*put)(struct pr_env *e, const char *key);
 } modules[] = {
     {"cpuinfo", put_cpuinfo},
     {"meminfo", put_meminfo},
@@ -167,7 +167,7 @@ static int put_lines(struct pr_env *e, const char *list, struct pr_buf *text,
     while ((rc = next(&list, &m, err)) == 1) {
         pr_buf_printf(text, "__hw.%s__= ", m->name);
         pr_jb_init(&e->jb, text, 0);
-        m->put(e);
+        m->put(e, NULL);
         pr_buf_char(text, '\n');
     }
     return rc;
@@ -190,6 +190,20 @@ int pr_sysinfo_lines_at(const char *root, const char *list, struct pr_buf *out,
         return PR_OK;
     out->len = old_len;
     return pr_fail_nomem(err);
+}
+
+void pr_sysinfo_put(struct pr_jb *jb)
+{
+    static const struct pr_env_opts none;
+    struct pr_env e = {.opts = &none, .root = "", .jb = *jb};
+
+    for (size_t i = 0; i < MODULES; i++) {
+        char key[32];
+
+        snprintf(key, sizeof key, "hw.%s", modules[i].name);
+        modules[i].put(&e, key);
+    }
+    *jb = e.jb;
 }
 
 int pr_sysinfo_lines(const char *list, struct pr_buf *out, struct pr_err *err)

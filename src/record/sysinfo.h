@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json_build.h"
 
 /*
  * list: modules, separated by commas or blanks: cpuinfo, meminfo, lscpu, dmi,
@@ -20,6 +21,9 @@ int pr_sysinfo_lines(const char *list, struct pr_buf *out,
 
 /* Whether there are such modules: before an experiment runs. PR_E_CONF. */
 int pr_sysinfo_check(const char *list, struct pr_err *err) PR_MUST_CHECK;
+
+/* All modules, as members "hw.MODULE" of the object that is open. */
+void pr_sysinfo_put(struct pr_jb *jb);
 
 /* pr_sysinfo_lines for files below root, for tests. */
 int pr_sysinfo_lines_at(const char *root, const char *list, struct pr_buf *out,

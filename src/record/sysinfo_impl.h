@@ -1,10 +1,11 @@
-/* The modules of record/sysinfo.h; each writes one JSON value. */
+/* The modules of record/sysinfo.h; each writes one JSON value, as the member
+ * key of an object or, without one, by itself. */
 #ifndef PR_RECORD_SYSINFO_IMPL_H
 #define PR_RECORD_SYSINFO_IMPL_H
 
 #include "record/envinfo_read.h"
 
-void pr_sysinfo_lscpu(struct pr_env *e);
-void pr_sysinfo_nvidiasmi(struct pr_env *e);
+void pr_sysinfo_lscpu(struct pr_env *e, const char *key);
+void pr_sysinfo_nvidiasmi(struct pr_env *e, const char *key);
 
 #endif

@@ -155,17 +155,17 @@ static void see_weakness(struct pr_env *e, const char *name, void *ctx)
     pr_jb_str(&e->jb, key, word);
 }
 
-void pr_sysinfo_lscpu(struct pr_env *e)
+void pr_sysinfo_lscpu(struct pr_env *e, const char *key)
 {
     struct pr_env_cpus c;
     uint64_t nodes = 0;
 
     pr_env_read_cpus(e, &c);
     if (!c.threads) {
-        pr_jb_null(&e->jb, NULL);
+        pr_jb_null(&e->jb, key);
         return;
     }
-    pr_jb_obj(&e->jb, NULL);
+    pr_jb_obj(&e->jb, key);
     put_shape(e, &c);
     pr_env_each(e, "/sys/devices/system/node", "node", count_node, &nodes);
     put_number(e, "NUMA node(s)", nodes);

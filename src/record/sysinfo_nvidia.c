@@ -136,7 +136,7 @@ static void put_device(struct pr_env *e, struct pr_nvml *n, unsigned i)
     pr_jb_end(&e->jb);
 }
 
-void pr_sysinfo_nvidiasmi(struct pr_env *e)
+void pr_sysinfo_nvidiasmi(struct pr_env *e, const char *key)
 {
     bool ask = !e->root[0] || getenv("PRONY_NVML");
     struct pr_nvml *n = ask ? pr_nvml_open(NULL) : NULL;
@@ -144,10 +144,10 @@ void pr_sysinfo_nvidiasmi(struct pr_env *e)
     char text[32] = "";
 
     if (!n) {
-        pr_jb_null(&e->jb, NULL);
+        pr_jb_null(&e->jb, key);
         return;
     }
-    pr_jb_obj(&e->jb, NULL);
+    pr_jb_obj(&e->jb, key);
     pr_jb_str(&e->jb, "Timestamp", pr_time_text(text, pr_wall_clock_ns()));
     put(e, "Driver Version", pr_nvml_driver(n));
     text[0] = '\0';
