@@ -221,8 +221,7 @@ void pr_jobtree_start(struct pr_jobtree *t, int first)
     t->first = first;
     t->first_start = 0;
     t->mark[0] = '\0';
-    t->last_pid = 0;
-    t->scan_at_ns = 0;
+    t->all = t->near = (struct pr_job_turn){0};
 }
 
 void pr_jobtree_done(struct pr_jobtree *t)

@@ -42,6 +42,14 @@ struct pr_job_seen {
                           had another; 0: it is judged */
 };
 
+/* One of the two ways to look for processes: in all of /proc, or only among the
+ * children of ours, which takes no longer on a machine with many others. */
+struct pr_job_turn {
+    uint64_t last_pid; /* the newest there was */
+    uint64_t at_ns;    /* not before */
+    uint64_t took_ns;
+};
+
 struct pr_jobtree {
     int first; /* pid; 0: none */
     uint64_t first_start;
@@ -53,7 +61,7 @@ struct pr_jobtree {
     struct pr_job_process *fresh; /* come since, not judged yet */
     size_t n_fresh, cap_fresh;
     struct pr_kept loadavg;
-    uint64_t last_pid, scan_at_ns, took_ns;
+    struct pr_job_turn all, near;
     uint64_t young_ns, again_ns; /* the last of theirs; when to look again */
 };
 

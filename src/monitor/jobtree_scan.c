@@ -220,8 +220,11 @@ static void adopt(struct pr_jobtree *t)
     }
 }
 
+/* ---- turns */
+
 /* Whether a process or thread was made since; true when that is not told. */
-static bool has_news(struct pr_jobtree *t, struct pr_look *l)
+static bool has_news(struct pr_jobtree *t, struct pr_look *l,
+                     struct pr_job_turn *turn)
 {
     const char *text = pr_kept_read(l, &t->loadavg, "/proc/loadavg", NULL);
     const char *last = text ? strrchr(text, ' ') : NULL;
@@ -230,29 +233,28 @@ static bool has_news(struct pr_jobtree *t, struct pr_look *l)
     if (!last)
         return true;
     pr_scan_u64(last, &pid);
-    if (pid == t->last_pid && !l->rescan)
+    if (pid == turn->last_pid && !l->rescan)
         return false;
-    t->last_pid = pid;
+    turn->last_pid = pid;
     return true;
 }
 
-void pr_jobtree_scan(struct pr_jobtree *t, struct pr_look *l)
+static void rest(struct pr_job_turn *turn, uint64_t since)
 {
-    struct pr_job_process first = {0};
+    uint64_t took = pr_clock_ns() - since;
+
+    /* Once, somebody else may have had the processor. */
+    turn->at_ns = since + REST * (took < turn->took_ns ? took : turn->took_ns);
+    turn->took_ns = took;
+}
+
+static void scan_all(struct pr_jobtree *t, struct pr_look *l, uint64_t now)
+{
     struct pr_job_seen *swap = t->seen;
-    uint64_t now = pr_clock_ns(), took;
     size_t cap = t->cap_seen;
 
-    if (!t->first || now < t->scan_at_ns ||
-        (!has_news(t, l) && (now > t->young_ns || now < t->again_ns)))
-        return;
     t->again_ns = now + AGAIN_NS;
-    if (!t->first_start) {
-        if (!read_stat(l, t->first, &first))
-            return;
-        t->first_start = first.start;
-        add(t, &first);
-    }
+    t->near.last_pid = t->all.last_pid;
     if (!*t->mark)
         learn_mark(t, l);
     list_all(t, l);
@@ -263,8 +265,55 @@ void pr_jobtree_scan(struct pr_jobtree *t, struct pr_look *l)
     t->n_seen = t->n_next;
     t->next = swap;
     t->cap_next = cap;
-    took = pr_clock_ns() - now;
-    /* Once, somebody else may have had the processor. */
-    t->scan_at_ns = now + REST * (took < t->took_ns ? took : t->took_ns);
-    t->took_ns = took;
+    rest(&t->all, now);
+}
+
+/* Children that its first thread made, where the kernel lists them. */
+static void scan_children(struct pr_jobtree *t, struct pr_look *l, int parent)
+{
+    char path[64], text[4096];
+    const char *at = text;
+    uint64_t pid;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+    if (!pr_look_line(l, path, text, sizeof(text)))
+        return;
+    while (pr_scan_all(&at, &pid, 1)) {
+        struct pr_job_process p = {0};
+
+        if (pid <= INT_MAX && !is_ours(t, (int)pid, 0) &&
+            read_stat(l, (int)pid, &p) && p.ppid == parent)
+            add(t, &p);
+    }
+}
+
+static void scan_near(struct pr_jobtree *t, struct pr_look *l, uint64_t now)
+{
+    for (size_t i = 0; i < t->n; i++) /* those that are added, too */
+        scan_children(t, l, t->ours[i].pid);
+    rest(&t->near, now);
+}
+
+static bool has_first(struct pr_jobtree *t, struct pr_look *l)
+{
+    struct pr_job_process first = {0};
+
+    if (!t->first_start && t->first && read_stat(l, t->first, &first)) {
+        t->first_start = first.start;
+        add(t, &first);
+    }
+    return t->first_start != 0;
+}
+
+void pr_jobtree_scan(struct pr_jobtree *t, struct pr_look *l)
+{
+    uint64_t now = pr_clock_ns();
+
+    if (!has_first(t, l))
+        return;
+    if (now >= t->all.at_ns &&
+        (has_news(t, l, &t->all) || (now <= t->young_ns && now >= t->again_ns)))
+        scan_all(t, l, now);
+    else if (now >= t->near.at_ns && has_news(t, l, &t->near))
+        scan_near(t, l, now);
 }

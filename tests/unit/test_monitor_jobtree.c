@@ -368,6 +368,39 @@ static void time_before_it_was_found_counts_in_the_total(void **state)
     rig_close(&r);
 }
 
+/* All of /proc is not listed often on a machine with many processes; the
+ * children of ours are. */
+static void children_are_found_between_two_lists(void **state)
+{
+    struct pr_jobtree t = {0};
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
+    struct pr_look l = {.root = "root", .pid = 100, .text = &text};
+
+    (void)state;
+    put_process((struct fake){.pid = 100, .ppid = 1, .start = 500});
+    news(100);
+    pr_jobtree_start(&t, 100);
+    pr_jobtree_scan(&t, &l);
+    assert_int_equal(t.n, 1);
+    t.all.at_ns = UINT64_MAX;
+    put_process((struct fake){.pid = 101, .ppid = 100, .start = 600});
+    put_process((struct fake){.pid = 102, .ppid = 101, .start = 600});
+    put_process((struct fake){.pid = 103, .ppid = 1, .start = 600});
+    /* 103 was a child of 100 a moment ago, 104 has ended. */
+    put("/proc/100/task/100/children", "101 103 104 ");
+    put("/proc/101/task/101/children", "102 x ");
+    pr_jobtree_scan(&t, &l); /* nothing was made, as far as is told */
+    assert_int_equal(t.n, 1);
+    news(104);
+    pr_jobtree_scan(&t, &l);
+    assert_int_equal(t.n, 3);
+    assert_int_equal(t.ours[1].pid, 101);
+    assert_int_equal(t.ours[2].pid, 102);
+    pr_jobtree_scan(&t, &l);
+    assert_int_equal(t.n, 3);
+    pr_jobtree_done(&t);
+}
+
 /* A new process has the number of one that has just ended. */
 static void a_number_given_again_is_a_new_process(void **state)
 {
@@ -469,6 +502,7 @@ int main(void)
         TEST(a_child_that_ends_between_two_reads_counts_once),
         TEST(who_does_not_wait_loses_nothing),
         TEST(the_end_of_the_first_is_told),
+        TEST(children_are_found_between_two_lists),
         TEST(a_number_given_again_is_a_new_process),
         TEST(the_mark_of_an_experiment_around_is_none),
         TEST(time_before_it_was_found_counts_in_the_total),
