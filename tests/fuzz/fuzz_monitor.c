@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "monitor/jobtree.h"
 #include "monitor/looks.h"
+#include "monitor/tcp_diag.h"
 #include "monitor/timeseries.h"
 
 #include <fcntl.h>
@@ -122,6 +123,16 @@ static void try_text(const char *text)
     pr_timeseries_free(t);
 }
 
+/* Wherever an answer of the kernel is cut, there is no more in it. */
+static void try_answer(const char *data, size_t bytes)
+{
+    struct pr_tcp_sum sum = {0};
+
+    (void)pr_tcp_add(&sum, data, bytes);
+    if (sum.connections > bytes)
+        abort();
+}
+
 static void look_twice(const char *text, size_t bytes)
 {
     const char *cut = strstr(text, "\n--\n");
@@ -157,6 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         memcpy(text, data, bytes);
     text[bytes] = '\0';
     try_text(text);
+    try_answer(text, bytes);
     look_twice(text, bytes);
     free(text);
     return 0;
