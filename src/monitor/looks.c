@@ -19,6 +19,7 @@ static const struct pr_source *const sources[PR_SOURCES] = {
 enum {
     RESCAN_NS = 1000000000,
     REST = 20, /* a source rests so many times longer than it took */
+    QUICK_NS = 10000000,
     TEXT_BYTES = 16 << 20,
 };
 
@@ -66,6 +67,7 @@ void pr_looks_done(struct pr_looks *l)
 void pr_looks_begin(struct pr_looks *l)
 {
     pr_columns_clear(&l->columns);
+    l->last = false;
     l->used_s = 0;
     for (unsigned i = 0; i < PR_SOURCES; i++) {
         l->of[i].last_ns = 0;
@@ -74,13 +76,16 @@ void pr_looks_begin(struct pr_looks *l)
     }
 }
 
-/* A source with a period is not put off by looks that come a little early. */
+/* A source with a period is not put off by looks that come a little early. The
+ * last look is for the totals, and is worth a moment. */
 static bool is_due(const struct pr_looks *l, unsigned i, uint64_t now,
                    double interval_s)
 {
     double since = (double)(now - l->of[i].last_ns) / 1e9;
 
     if (!l->of[i].last_ns)
+        return true;
+    if (l->last && l->of[i].took_ns < QUICK_NS && sources[i]->period_s == 0)
         return true;
     return now >= l->of[i].rest_ns &&
            since >= sources[i]->period_s - interval_s / 2;

@@ -24,6 +24,7 @@ struct pr_looks {
     char *root;
     struct pr_columns columns;
     struct pr_buf text;
+    bool last;                    /* this look is the experiment's last */
     double used_s;                /* as in struct pr_look */
     _Atomic(const char *) asking; /* the source that is being asked; "": none */
     struct {

@@ -212,6 +212,7 @@ void pr_watch_end(struct pr_watch *x, int pid, double used_s,
     /* What came in since, for the totals; over too short a time, though, a rate
      * means nothing. */
     count_lost(x);
+    x->looks->last = true;
     x->looks->used_s = used_s;
     if (!x->samples || gap > x->interval_s / 10)
         take(x, pid);

@@ -171,20 +171,29 @@ static void a_long_one_is_watched(void **state)
 
 static void what_cannot_be_written_is_told(void **state)
 {
+    static const char *const rows[][2] = {
+        {"no/such/folder/m.ndjson", "No such file or directory"},
+        {"/dev/full", "No space left on device"},
+    };
     struct pr_monitor *m = NULL;
-    struct pr_watched w = watched(0.01);
-    struct pr_monitor_sum sum;
 
     (void)state;
-    w.path = "no/such/folder/m.ndjson";
     assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
-    assert_int_equal(pr_monitor_begin(m, &w, NULL), PR_OK);
-    nap(0.05);
-    pr_monitor_end(m, 0, &sum);
-    assert_string_equal(sum.trouble, "monitor.ndjson was not written: "
-                                     "No such file or directory");
-    assert_true(sum.summary.len > 0);
-    pr_monitor_sum_done(&sum);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pr_watched w = watched(0.01);
+        struct pr_monitor_sum sum;
+        char want[96];
+
+        w.path = rows[i][0];
+        assert_int_equal(pr_monitor_begin(m, &w, NULL), PR_OK);
+        nap(0.05);
+        pr_monitor_end(m, 0, &sum);
+        snprintf(want, sizeof want, "monitor.ndjson was not written: %s",
+                 rows[i][1]);
+        assert_string_equal(sum.trouble, want);
+        assert_true(sum.summary.len > 0);
+        pr_monitor_sum_done(&sum);
+    }
     pr_monitor_free(m);
 }
 
@@ -307,6 +316,14 @@ static void sources_with_a_period_keep_their_values(void **state)
     pr_looks_take(&looks, 0.1, 0);
     assert_false(looks.looked[PR_SOURCE_cpu].looked);
     assert_true(looks.looked[PR_SOURCE_mem].looked);
+    /* At the end it is asked all the same, unless that takes long. */
+    looks.last = true;
+    looks.of[PR_SOURCE_cpu].took_ns = 10000000;
+    pr_looks_take(&looks, 0.1, 0);
+    assert_false(looks.looked[PR_SOURCE_cpu].looked);
+    looks.of[PR_SOURCE_cpu].took_ns = 9999999;
+    pr_looks_take(&looks, 0.1, 0);
+    assert_true(looks.looked[PR_SOURCE_cpu].looked);
     pr_looks_done(&looks);
 }
 
