@@ -14,9 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* An experiment is looked at for the first time after this, or after half an
  * interval. Whoever waits for the thread gives up after PATIENCE. */
@@ -192,15 +190,6 @@ void pr_monitor_free(struct pr_monitor *m)
     pr_free(m);
 }
 
-/* An older file; a device is nobody's to remove. */
-static void forget(const char *path)
-{
-    struct stat st;
-
-    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
-        (void)unlink(path);
-}
-
 int pr_monitor_begin(struct pr_monitor *m, const struct pr_watched *w,
                      struct pr_err *err)
 {
@@ -209,7 +198,7 @@ int pr_monitor_begin(struct pr_monitor *m, const struct pr_watched *w,
 
     if (rc)
         return rc;
-    forget(w->path);
+    pr_watch_forget(w->path);
     pthread_mutex_lock(&m->lock);
     if (m->phase == NOTHING) {
         m->watch.looks = &m->looks;

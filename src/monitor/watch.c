@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -59,6 +60,14 @@ void pr_watch_done(struct pr_watch *x)
     pr_buf_done(&x->lines);
 }
 
+void pr_watch_forget(const char *path)
+{
+    struct stat st;
+
+    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
+        (void)unlink(path);
+}
+
 static double since_begin(const struct pr_watch *x, uint64_t ns)
 {
     return ns > x->begin_ns ? (double)(ns - x->begin_ns) / 1e9 : 0;
@@ -98,11 +107,21 @@ static void open_file(struct pr_watch *x)
     x->flush_ns = x->last_ns + FLUSH_NS;
 }
 
+/* Half a file is worth less than the room it takes: without it, there may be
+ * some for the result. */
+static void give_up(struct pr_watch *x)
+{
+    x->error = errno;
+    close(x->fd);
+    x->fd = -1;
+    pr_watch_forget(x->path);
+}
+
 static void flush(struct pr_watch *x)
 {
-    if (x->fd >= 0 && !x->error && x->lines.len &&
+    if (x->fd >= 0 && x->lines.len &&
         !pr_write_all(x->fd, x->lines.data, x->lines.len))
-        x->error = errno;
+        give_up(x);
     if (!pr_buf_ok(&x->lines) && !x->error)
         x->error = ENOMEM;
     pr_buf_clear(&x->lines);

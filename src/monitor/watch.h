@@ -34,6 +34,9 @@ int pr_watch_init(struct pr_watch *x, const struct pr_watched *w,
                   struct pr_err *err) PR_MUST_CHECK;
 void pr_watch_done(struct pr_watch *x);
 
+/* Removes a file of an attempt before; a device is nobody's to remove. */
+void pr_watch_forget(const char *path);
+
 /* The first look. */
 void pr_watch_first(struct pr_watch *x, int pid);
 

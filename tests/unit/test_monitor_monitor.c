@@ -9,7 +9,7 @@
 #include "torture.h"
 
 #include <signal.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static char *slurp_line(const char *path)
@@ -174,10 +174,16 @@ static void what_cannot_be_written_is_told(void **state)
     static const char *const rows[][2] = {
         {"no/such/folder/m.ndjson", "No such file or directory"},
         {"/dev/full", "No space left on device"},
+        {"m.ndjson", "File too large"},
     };
+    struct rlimit all, little;
     struct pr_monitor *m = NULL;
 
     (void)state;
+    /* No signal comes of it: the thread takes none. */
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &all), 0);
+    little = (struct rlimit){.rlim_cur = 100, .rlim_max = all.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
     assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pr_watched w = watched(0.01);
@@ -194,7 +200,9 @@ static void what_cannot_be_written_is_told(void **state)
         assert_true(sum.summary.len > 0);
         pr_monitor_sum_done(&sum);
     }
+    assert_int_equal(access("m.ndjson", F_OK), -1); /* no half of one */
     pr_monitor_free(m);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
 }
 
 static void a_wrong_list_is_refused(void **state)
