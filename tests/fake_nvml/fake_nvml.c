@@ -3,6 +3,7 @@
  * up devices and faults. PRONY_NVML names the built file; these variables, read
  * at each nvmlInit_v2, say what it does:
  *   FAKE_NVML_DEVICES=N        how many devices (2)
+ *   FAKE_NVML_NAME=TEXT        what they are called
  *   FAKE_NVML_INIT=CODE        nvmlInit_v2 fails
  *   FAKE_NVML_COUNT=CODE       nvmlDeviceGetCount_v2 fails
  *   FAKE_NVML_LOST=DEV:AFTER:FOR  a device answers GPU_IS_LOST after so many
@@ -168,8 +169,9 @@ int nvmlSystemGetCudaDriverVersion(int *ret)
 int nvmlDeviceGetName(struct device *d, char *out, unsigned size)
 {
     int rc = check(d, "name");
+    const char *other = getenv("FAKE_NVML_NAME");
 
-    return rc ? rc : put_text(out, size, "Fake GPU 40GB");
+    return rc ? rc : put_text(out, size, other ? other : "Fake GPU 40GB");
 }
 
 int nvmlDeviceGetUUID(struct device *d, char *out, unsigned size)

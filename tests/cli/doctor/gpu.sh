@@ -10,3 +10,4 @@ env = json.load(sys.stdin)["env"]
 print(env["nvml"])
 for g in env["gpus"]:
     print(g["index"], g["model"], g["pci"], g["memory_bytes"], g.get("mig"))'
+FAKE_NVML_NAME="$(printf 'a "\\\n\033[31mname\377')" prony doctor | show
