@@ -1,12 +1,14 @@
 /*
  * The monitor: what it takes of a core while all of them are busy, what an
  * experiment costs that is over before it is looked at, and whether a training
- * is slower for being watched.
+ * is slower for being watched: run against run, and block against block of one.
  */
 #include "analyse/capacity.h"
 #include "base/json.h"
 #include "monitor/monitor.h"
+#include "native.h"
 #include "prony.h"
+#include "race.h"
 
 #include <math.h>
 #include <signal.h>
@@ -168,16 +170,46 @@ static const char *verdict(double mean, double half)
                        : "no difference can be measured";
 }
 
-/* In pairs, either way first in turn; the interval is that of the mean of the
- * pairs' ratios. */
+/* Logarithms of ratios, one a pair. */
+struct ratios {
+    double sum, squares;
+    int pairs;
+};
+
+static void add_pair(struct ratios *r, double on, double off)
+{
+    double ratio = log(on / off);
+
+    r->sum += ratio;
+    r->squares += ratio * ratio;
+    r->pairs++;
+}
+
+/* The interval is that of their mean. */
+static void print_ratios(const char *what, const struct ratios *r)
+{
+    double mean = r->sum / r->pairs;
+    double half =
+        r->pairs > 1
+            ? pr_student_t(0.025, (unsigned)r->pairs - 1) *
+                  sqrt((r->squares - r->sum * mean) / (r->pairs - 1) / r->pairs)
+            : 0;
+
+    printf("%s of lenet, watched every 100 ms against not at all: %+.2f %% "
+           "(95 %%: %+.2f to %+.2f, %d pairs): %s\n",
+           what, mean * 100, (mean - half) * 100, (mean + half) * 100, r->pairs,
+           verdict(mean, half));
+}
+
+/* In pairs, either way first in turn. */
 static void training(const char *dir)
 {
     int pairs = bench_round_count(PAIRS);
-    double sum = 0, squares = 0, mean, half;
+    struct ratios all = {0};
 
     for (int i = 0; i < pairs; i++) {
         double off = i % 2 ? 0 : one_training(dir, "0");
-        double on = one_training(dir, "0.1"), ratio;
+        double on = one_training(dir, "0.1");
 
         if (i % 2)
             off = one_training(dir, "0");
@@ -185,19 +217,64 @@ static void training(const char *dir)
             bench_skip("training: it does not run here");
             return;
         }
-        ratio = log(on / off);
-        sum += ratio;
-        squares += ratio * ratio;
+        add_pair(&all, on, off);
     }
-    mean = sum / pairs;
-    half = pairs > 1 ? pr_student_t(0.025, (unsigned)pairs - 1) *
-                           sqrt((squares - sum * mean) / (pairs - 1) / pairs)
-                     : 0;
-    printf("training of lenet, watched every 100 ms against not at all: "
-           "%+.2f %% (95 %%: %+.2f to %+.2f, %d pairs): %s\n",
-           mean * 100, (mean - half) * 100, (mean + half) * 100, pairs,
-           verdict(mean, half));
+    print_ratios("training", &all);
 }
+
+/* ---- the same in one process */
+
+#if PR_HAVE_ONEDNN
+/* Seconds of a step, in a block of half a second. */
+static double block(struct pr_net *net, struct pr_monitor *m)
+{
+    double start = bench_now(), seconds = 0;
+    struct pr_net_score score;
+    struct pr_monitor_sum sum;
+    struct pr_err err = {0};
+    int steps = 0;
+
+    if (m)
+        begin(m, 0.1);
+    for (; seconds < 0.5; seconds = bench_now() - start, steps++)
+        if (pr_net_train(net, &score, &err))
+            bench_die("%s: %s", err.where, err.msg);
+    if (m) {
+        pr_monitor_end(m, 0, &sum);
+        pr_monitor_sum_done(&sum);
+    }
+    return seconds / steps;
+}
+
+/* One run differs from the next by more than any monitor takes: here blocks of
+ * one and the same training are watched or not, in turn. */
+static void steps(const char *dir)
+{
+    enum { BLOCKS = 5 };
+    const struct pr_model *model = bench_model(bench_peers(), "lenet");
+    struct pr_net *net =
+        bench_net(model, true, false, 16, (unsigned)bench_threads());
+    struct pr_monitor *m = new_monitor();
+    struct ratios all = {0};
+
+    if (chdir(dir))
+        bench_die("cannot enter %s", dir);
+    (void)block(net, m);
+    for (int i = 0; i < bench_round_count(PAIRS); i++) {
+        double on = 0, off = 0;
+
+        for (int k = 0; k < 2 * BLOCKS; k++) {
+            bool watched = (k + (k >> 1)) & 1; /* off on on off off on … */
+
+            *(watched ? &on : &off) += block(net, watched ? m : NULL);
+        }
+        add_pair(&all, on, off);
+    }
+    print_ratios("steps", &all);
+    pr_monitor_free(m);
+    pr_net_free(net);
+}
+#endif
 
 int main(int argc, char **argv)
 {
@@ -205,6 +282,9 @@ int main(int argc, char **argv)
         {"busy", busy, true},
         {"short", short_ones, true},
         {"training", training, true},
+#if PR_HAVE_ONEDNN
+        {"steps", steps, true},
+#endif
         {NULL, NULL, false},
     };
 
