@@ -53,13 +53,6 @@ static int check_place(struct pr_validator *v, const struct pr_job *job,
     return pr_lack_note(v, job, &lack, NULL, err);
 }
 
-static const char *text_of(const struct pr_job *job, const char *name)
-{
-    const struct pr_value *v = pr_get(job->params, name);
-
-    return v && v->kind == PR_STR ? v->s : "";
-}
-
 static int check_places(struct pr_validator *v, const struct pr_job *job,
                         struct pr_err *err)
 {
@@ -68,12 +61,12 @@ static int check_places(struct pr_validator *v, const struct pr_job *job,
                  ? PR_OK
                  : check_place(v, job, "exp.log_file", job->exp.log_file, err);
 
-    if (!rc && *text_of(job, "output.folder"))
+    if (!rc && *pr_job_text(job, "output.folder"))
         return check_place(v, job, "output.folder",
-                           text_of(job, "output.folder"), err);
+                           pr_job_text(job, "output.folder"), err);
     return rc ? rc
               : check_place(v, job, "hydra.run.dir",
-                            text_of(job, "hydra.run.dir"), err);
+                            pr_job_text(job, "hydra.run.dir"), err);
 }
 
 /* ---- what workloads say */

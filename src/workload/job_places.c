@@ -21,13 +21,6 @@ struct places {
     bool failed; /* no memory */
 };
 
-static const char *text_of(const struct pr_job *job, const char *name)
-{
-    const struct pr_value *v = pr_get(job->params, name);
-
-    return v && v->kind == PR_STR ? v->s : "";
-}
-
 static bool is_true(const struct pr_job *job, const char *name)
 {
     const struct pr_value *v = pr_get(job->params, name);
@@ -74,8 +67,8 @@ static void add_data(struct places *p)
 {
     const struct pr_job *job = p->job;
     const char *all = getenv("PRONY_DATA");
-    const char *root = text_of(job, "storage.storage_root");
-    const char *engine = text_of(job, "storage.engine");
+    const char *root = pr_job_text(job, "storage.storage_root");
+    const char *engine = pr_job_text(job, "storage.engine");
     bool files = strcmp(engine, "memory") != 0 && strcmp(engine, "null") != 0;
     bool own = *root && strcmp(root, "./") != 0;
 
@@ -83,10 +76,10 @@ static void add_data(struct places *p)
     add(p, all, PR_PLACE_KEPT);
     if (*root == '/')
         add(p, root, PR_PLACE_KEPT);
-    add_below(p, own ? root : all, text_of(job, "dataset.data_folder"),
+    add_below(p, own ? root : all, pr_job_text(job, "dataset.data_folder"),
               files && is_true(job, "workflow.generate_data") ? PR_PLACE_MADE
                                                               : PR_PLACE_KEPT);
-    add_below(p, all, text_of(job, "checkpoint.checkpoint_folder"),
+    add_below(p, all, pr_job_text(job, "checkpoint.checkpoint_folder"),
               files && is_true(job, "workflow.checkpoint") ? PR_PLACE_MADE
                                                            : PR_PLACE_KEPT);
     add(p, job->exp.data_dir, PR_PLACE_KEPT);
@@ -94,11 +87,12 @@ static void add_data(struct places *p)
 
 static void add_results(struct places *p)
 {
-    const char *folder = text_of(p->job, "output.folder");
+    const char *folder = pr_job_text(p->job, "output.folder");
 
-    add(p, *folder ? folder : text_of(p->job, "hydra.run.dir"), PR_PLACE_MADE);
-    add_folder_of(p, text_of(p->job, "nn.save"), PR_PLACE_KEPT);
-    add_folder_of(p, text_of(p->job, "storage.trace"), PR_PLACE_KEPT);
+    add(p, *folder ? folder : pr_job_text(p->job, "hydra.run.dir"),
+        PR_PLACE_MADE);
+    add_folder_of(p, pr_job_text(p->job, "nn.save"), PR_PLACE_KEPT);
+    add_folder_of(p, pr_job_text(p->job, "storage.trace"), PR_PLACE_KEPT);
 }
 
 static int add_inputs(struct places *p, struct pr_err *err)
@@ -109,8 +103,8 @@ static int add_inputs(struct places *p, struct pr_err *err)
 
     if (rc < 0)
         return rc;
-    add(p, text_of(job, "nn.batches"), PR_PLACE_READ);
-    add(p, text_of(job, "nn.load"), PR_PLACE_READ);
+    add(p, pr_job_text(job, "nn.batches"), PR_PLACE_READ);
+    add(p, pr_job_text(job, "nn.load"), PR_PLACE_READ);
     if (strchr(job->exp.model, '/')) /* the name of a bundled one is no path */
         add(p, job->exp.model, PR_PLACE_READ);
     if (f && f->program && *f->program == '/') /* with what it imports */

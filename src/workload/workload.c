@@ -39,6 +39,13 @@ static bool has_command(const struct pr_job *job)
     return c && c->len; /* text or a list */
 }
 
+const char *pr_job_text(const struct pr_job *job, const char *name)
+{
+    const struct pr_value *v = pr_get(job->params, name);
+
+    return v && v->kind == PR_STR ? v->s : "";
+}
+
 int pr_job_framework(const struct pr_job *job, const struct pr_framework **ret,
                      struct pr_err *err)
 {

@@ -74,6 +74,9 @@ const struct pr_workload *pr_workload_find(const char *name);
 int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
+/* A parameter that is text; "" when it is not there. */
+const char *pr_job_text(const struct pr_job *job, const char *name);
+
 /* The framework of exp.framework. 1: there; 0: it has no file. */
 int pr_job_framework(const struct pr_job *job, const struct pr_framework **ret,
                      struct pr_err *err) PR_MUST_CHECK;
