@@ -170,8 +170,10 @@ const char *pr_format_bytes(char out[static 16], uint64_t bytes)
 
 const char *pr_format_seconds(char out[static 24], double s)
 {
-    if (s < 0.001)
+    if (s < 0.0009995)
         snprintf(out, 24, "%.0f µs", s * 1e6);
+    else if (s < 0.00995)
+        snprintf(out, 24, "%.1f ms", s * 1e3);
     else if (s < 0.9995)
         snprintf(out, 24, "%.0f ms", s * 1e3);
     else if (s < 59.95)
