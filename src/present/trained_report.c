@@ -41,7 +41,10 @@ static bool figure_text(const struct pr_value *results,
         !pr_figure_text(m->key, &m->value, out))
         return false;
     if (strcmp(m->key, "throughput") == 0 && item && item->kind == PR_STR)
-        snprintf(out, 64, "%.4g %.40ss/s", pr_number(&m->value), item->s);
+        snprintf(out, 64,
+                 pr_number(&m->value) < 1000 ? "%.4g %.40ss/s"
+                                             : "%.0f %.40ss/s",
+                 pr_number(&m->value), item->s);
     return true;
 }
 
