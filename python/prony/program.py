@@ -246,9 +246,10 @@ class Run:
         put("verdict", self.verdict(mean_ms, rate, peak))
 
     def verdict(self, mean_ms, rate, peak):
-        text = "%s %s %.3g %ss/s in %s (batch %.0f in %s): %s" % (
+        speed = self.samples * self.items / sum(self.times) * 1e3
+        text = "%s %s %s %ss/s in %s (batch %.0f in %s): %s" % (
             self.spec["name"], "trains" if self.training else "infers",
-            self.samples * self.items / sum(self.times) * 1e3,
+            ("%.3g" if speed < 100 else "%.0f") % speed,
             self.spec["item"], self.title,
             self.samples / len(self.times),
             scaled(mean_ms * 1e3, "s", ("µ", "m", "")),
