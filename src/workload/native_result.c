@@ -110,15 +110,16 @@ static void say_curve(const struct pr_native_run *r, struct pr_buf *out)
                   (unsigned long long)l->count);
 }
 
+/* The peak is that of all replicas together, and so are the threads. */
 static void say_efficiency(const struct pr_native_run *r, struct pr_buf *text)
 {
-    unsigned threads = r->facts.threads;
+    uint64_t threads = r->facts.threads * r->n.ranks;
 
     if (r->peak <= 0)
         return;
     pr_buf_printf(text, ", %.0f %% of what ", 100 * rate_of(r) / r->peak);
     if (threads < r->n.processors)
-        pr_buf_printf(text, "%u thread%s can do", threads,
+        pr_buf_printf(text, "%llu thread%s can do", (unsigned long long)threads,
                       threads == 1 ? "" : "s");
     else
         pr_buf_str(text, "this machine can do");
@@ -133,12 +134,16 @@ static void put_verdict(struct pr_sink *k, const struct pr_native_run *r,
     const struct pr_native *n = &r->n;
     char mean[24], slow[24], rate[32], size[16], speed[64];
 
-    pr_buf_printf(&text, "%s %s %s (batch %llu in %s, p99 %s): %s",
-                  n->model->name, n->net.training ? "trains" : "infers",
-                  pr_native_speed(r, speed), (unsigned long long)n->batch,
-                  pr_format_seconds(mean, r->times.mean / 1e3),
-                  pr_format_seconds(slow, p99 / 1e3),
-                  rate_text(rate, rate_of(r)));
+    pr_buf_printf(&text, "%s %s %s (", n->model->name,
+                  n->net.training ? "trains" : "infers",
+                  pr_native_speed(r, speed));
+    if (n->ranks > 1)
+        pr_buf_printf(&text, "%llu replicas, each ",
+                      (unsigned long long)n->ranks);
+    pr_buf_printf(
+        &text, "batch %llu in %s, p99 %s): %s", (unsigned long long)n->batch,
+        pr_format_seconds(mean, r->times.mean / 1e3),
+        pr_format_seconds(slow, p99 / 1e3), rate_text(rate, rate_of(r)));
     say_efficiency(r, &text);
     if (r->memory_peak)
         pr_buf_printf(&text, "; %s", pr_format_bytes(size, r->memory_peak));

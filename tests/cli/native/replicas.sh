@@ -24,6 +24,7 @@ import os
 few = len(os.sched_getaffinity(0)) < 3
 said = [w for w in three["warnings"] or [] if w.startswith("exp.num_local_replicas: 3 replicas share ")]
 print(three["results"]["replicas"], three["results"]["items"], bool(said) == few)
+print(three["results"]["verdict"].partition("(")[2].partition(" in ")[0])
 END
 prony run -q exp.framework=native exp.model=lenet nn.data=digits nn.samples=31 exp.num_local_replicas=2 -o bad || echo "status $?"
 prony run -q exp.framework=native exp.model=lenet exp.num_local_replicas=257 -o bad > said || echo "status $?"
