@@ -177,8 +177,12 @@ class Images(torch.utils.data.Dataset):
 
     def __getitem__(self, i):
         channels = self.shape[0]
-        with self.image.open(self.files[i]) as image:
-            image = self._crop(image.convert("RGB" if channels == 3 else "L"))
+        try:
+            with self.image.open(self.files[i]) as image:
+                image = self._crop(
+                    image.convert("RGB" if channels == 3 else "L"))
+        except (OSError, SyntaxError, ValueError) as error:
+            return "%s: this image cannot be read: %s" % (self.files[i], error)
         x = self.numpy.asarray(image, dtype="float32") / 255
         if channels == 3:
             x = (x - self.numpy.float32(MEAN)) / self.numpy.float32(STD)
@@ -187,6 +191,13 @@ class Images(torch.utils.data.Dataset):
             x = ((x - .5) / .5)[None]
         return (torch.from_numpy(self.numpy.ascontiguousarray(x)),
                 self.labels[i])
+
+
+def gather(samples):
+    """A batch; or words about the first that could not be read: an exception
+    would come out of a worker as its traceback."""
+    bad = [sample for sample in samples if isinstance(sample, str)]
+    return bad[0] if bad else torch.utils.data.default_collate(samples)
 
 
 class Loader:
@@ -209,7 +220,8 @@ class Loader:
                           % (len(data), batch))
         self.loader = torch.utils.data.DataLoader(
             data, batch, shuffle=training, num_workers=workers,
-            drop_last=True, persistent_workers=workers > 0)
+            drop_last=True, persistent_workers=workers > 0,
+            collate_fn=gather)
         self.rest = iter(())
         self.wait_s = 0.0
 
@@ -220,4 +232,6 @@ class Loader:
             self.rest = iter(self.loader)
             batch = next(self.rest)
         self.wait_s += time.perf_counter() - start
+        if isinstance(batch, str):
+            raise Refusal(BAD_FILE, batch)
         return {"input": batch[0], "labels": batch[1].unsqueeze(1)}
