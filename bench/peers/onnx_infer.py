@@ -1,6 +1,7 @@
 """onnx_infer.py MODEL.json BATCH THREADS FOLDER: inference of the network that
-`prony model NAME --format json` describes in ONNX Runtime. PyTorch writes the
-file, to FOLDER; a file that is there is taken as it is."""
+`prony model NAME --format json` describes in ONNX Runtime. The file that it
+reads is written to FOLDER, by the back-end's own writer: PyTorch's exporter
+wants packages of its own. A file that is there is taken as it is."""
 
 import json
 import os
@@ -12,43 +13,17 @@ MODEL, BATCH, THREADS, FOLDER = sys.argv[1:]
 FILE = os.path.join(FOLDER, "model.onnx")
 
 
-def export(spec):
-    """In a process of its own: what PyTorch takes is not ours."""
-    import torch
-    _contend.find_prony()
-    from prony.backends import torch_data
-    from prony.backends.torch_net import Net
-    torch.manual_seed(1)
-    net = Net(spec, in_place=False).eval()
-    net.reset(torch.Generator().manual_seed(1))
-    with torch.no_grad():
-        _contend.random_norms(net)
-        x = torch_data.noise(spec, int(BATCH),
-                             torch.Generator().manual_seed(1))
-        # Without dynamo it needs neither onnx nor onnxscript.
-        how = {"dynamo": False} if torch.__version__ >= "2.5" else {}
-        torch.onnx.export(net, tuple(x[n] for n in net.wanted), FILE,
-                          input_names=net.wanted, opset_version=17,
-                          do_constant_folding=True, **how)
-
-
-def in_process(function, *args):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            function(*args)
-        except ImportError as e:
-            print("import: %s" % e, file=sys.stderr, flush=True)
-            os._exit(1)
-        os._exit(0)
-    if os.waitpid(pid, 0)[1]:
-        _contend.cannot("export the network with PyTorch")
+def export(spec, rng):
+    from prony.backends.onnx_net import Writer
+    from prony.model import Model
+    model = Model(spec, training=False)
+    Writer(model, model.first_tensors({}, rng), int(BATCH)).graph.write(FILE)
 
 
 def make_batch(spec, session, rng):
     """What the file takes: numbers between -1 and 1, ids from 1 on."""
     names = {i.name for i in session.get_inputs()}
-    return {i["name"]: rng.integers(1, i["ids"], [int(BATCH)] + i["shape"])
+    return {i["name"]: rng.integers(1, i["ids"], [int(BATCH)] + i["shape"], "int32")
             if i["ids"] else
             rng.random([int(BATCH)] + i["shape"], dtype="float32") * 2 - 1
             for i in spec["inputs"] if i["name"] in names}
@@ -57,13 +32,14 @@ def make_batch(spec, session, rng):
 def main():
     with open(MODEL, encoding="utf-8") as f:
         spec = json.load(f)
-    if not os.path.exists(FILE):
-        in_process(export, spec)
+    _contend.find_prony()
     try:
         import numpy
         import onnxruntime
     except ImportError as e:
         _contend.cannot("import onnxruntime: %s" % e)
+    if not os.path.exists(FILE):
+        export(spec, numpy.random.default_rng(1))
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = int(THREADS)
     options.inter_op_num_threads = 1
