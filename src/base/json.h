@@ -59,6 +59,17 @@ int pr_json_enter(struct pr_json_walk *w, char bracket,
 int pr_json_next(struct pr_json_walk *w, char close, struct pr_arena *a,
                  const char **ret_key, struct pr_err *err) PR_MUST_CHECK;
 
+/* The same; a key of plain characters is not copied, it lies in the document
+ * and has no NUL after it. */
+int pr_json_next_span(struct pr_json_walk *w, char close, struct pr_arena *a,
+                      const char **ret_key, size_t *ret_len,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* Steps over the value at the cursor, which is not read: *ret_text is where it
+ * begins in the document. Only its end is found, its parts are not checked. */
+int pr_json_span(struct pr_json_walk *w, const char **ret_text, size_t *ret_len,
+                 struct pr_err *err) PR_MUST_CHECK;
+
 /* Reads the value at the cursor and steps over it. */
 int pr_json_take(struct pr_json_walk *w, struct pr_arena *a,
                  struct pr_value *ret_value, struct pr_err *err) PR_MUST_CHECK;

@@ -227,6 +227,19 @@ static int scan_coded(struct pr_json_scan *s, const char *p, const char *quote,
     return PR_OK;
 }
 
+bool pr_json_scan_plain(struct pr_json_scan *s, const char **ret_s,
+                        size_t *ret_len)
+{
+    const char *p = s->pos + 1, *quote = skip_plain(p, s->end);
+
+    if (quote == s->end || *quote != '"')
+        return false;
+    *ret_s = p;
+    *ret_len = (size_t)(quote - p);
+    s->pos = quote + 1;
+    return true;
+}
+
 int pr_json_scan_string(struct pr_json_scan *s, const char **ret_s,
                         uint32_t *ret_len)
 {

@@ -48,6 +48,15 @@ int pr_json_scan_string(struct pr_json_scan *s, const char **ret_s,
 /* A number, true, false, null, NaN, Infinity; kind and content are set. */
 int pr_json_scan_word(struct pr_json_scan *s, struct pr_value *v);
 
+/* Steps over a value and the blanks before it, without reading it: its parts
+ * are not checked. */
+int pr_json_scan_skip(struct pr_json_scan *s);
+
+/* Steps over a string that stands for itself, printable ASCII without escapes,
+ * and gives what is between its quotes; false: it is another. */
+bool pr_json_scan_plain(struct pr_json_scan *s, const char **ret_s,
+                        size_t *ret_len);
+
 /* The value at the cursor, whatever it is; blanks before it are skipped. */
 int pr_json_scan_value(struct pr_json_scan *s, unsigned flags,
                        struct pr_value *ret_value);

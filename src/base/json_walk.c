@@ -58,15 +58,48 @@ int pr_json_take(struct pr_json_walk *w, struct pr_arena *a,
     return PR_OK;
 }
 
-static int next_key(struct pr_json_scan *s, const char **ret_key)
+int pr_json_span(struct pr_json_walk *w, const char **ret_text, size_t *ret_len,
+                 struct pr_err *err)
+{
+    struct pr_json_scan s = begin(w, NULL, err);
+    const char *start;
+    int rc;
+
+    pr_json_skip_space(&s);
+    start = s.pos;
+    rc = pr_json_scan_skip(&s);
+    if (rc)
+        return rc;
+    commit(w, &s);
+    *ret_text = start;
+    *ret_len = (size_t)(s.pos - start);
+    return PR_OK;
+}
+
+static int scan_key(struct pr_json_scan *s, const char **ret_key,
+                    size_t *ret_len)
+{
+    uint32_t len;
+    int rc;
+
+    if (pr_json_scan_plain(s, ret_key, ret_len))
+        return PR_OK;
+    rc = pr_json_scan_string(s, ret_key, &len);
+    if (!rc)
+        *ret_len = len;
+    return rc;
+}
+
+static int next_key(struct pr_json_scan *s, const char **ret_key,
+                    size_t *ret_len)
 {
     const char *key;
-    uint32_t len;
+    size_t len;
     int rc;
 
     if (*s->pos != '"')
         return pr_json_wrong(s, s->pos, "expected a key in double quotes");
-    rc = pr_json_scan_string(s, &key, &len);
+    rc = scan_key(s, &key, &len);
     if (rc)
         return rc;
     pr_json_skip_space(s);
@@ -74,11 +107,27 @@ static int next_key(struct pr_json_scan *s, const char **ret_key)
         return pr_json_wrong(s, s->pos, "expected ':' after a key");
     s->pos++;
     *ret_key = key;
+    *ret_len = len;
     return PR_OK;
 }
 
 int pr_json_next(struct pr_json_walk *w, char close, struct pr_arena *a,
                  const char **ret_key, struct pr_err *err)
+{
+    const char *key = NULL;
+    size_t len = 0;
+    int rc = pr_json_next_span(w, close, a, &key, &len, err);
+
+    if (rc == 1 && close == '}') {
+        *ret_key = pr_arena_copy(a, key, len);
+        if (!*ret_key)
+            return pr_fail_nomem(err);
+    }
+    return rc;
+}
+
+int pr_json_next_span(struct pr_json_walk *w, char close, struct pr_arena *a,
+                      const char **ret_key, size_t *ret_len, struct pr_err *err)
 {
     struct pr_json_scan s = begin(w, a, err);
     bool first = s.pos > s.line_start && (s.pos[-1] == '[' || s.pos[-1] == '{');
@@ -105,7 +154,7 @@ int pr_json_next(struct pr_json_walk *w, char close, struct pr_arena *a,
                              close == '}' ? "expected a key in double quotes"
                                           : "expected a value");
     if (close == '}')
-        rc = next_key(&s, ret_key);
+        rc = next_key(&s, ret_key, ret_len);
     if (rc)
         return rc;
     commit(w, &s);

@@ -1,0 +1,237 @@
+/*
+ * The set of results. Threads take files in turn; what each found stands with
+ * its file, so that the order does not depend on who was faster.
+ */
+#include "analyse/bench_impl.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 16, MAX_QUERY = 1 << 20 };
+
+struct worker {
+    struct pr_bench *set;
+    struct pr_bench_reader reader;
+    pthread_t thread;
+    int rc;
+    struct pr_err err;
+};
+
+struct pr_bench {
+    struct pr_arena *arena;
+    struct pr_bench_list list;
+    const struct pr_bench_opts *opts;
+    atomic_size_t next; /* file to read */
+    atomic_bool stop;
+    struct worker workers[MAX_THREADS];
+    unsigned worker_count;
+    const struct pr_bench_row **rows;
+    size_t count;
+    struct pr_bench_counts counts;
+};
+
+void pr_bench_free(struct pr_bench *b)
+{
+    if (!b)
+        return;
+    for (unsigned i = 0; i < b->worker_count; i++) {
+        struct pr_bench_reader *r = &b->workers[i].reader;
+        pr_bench_reader_done(r);
+        pr_arena_free(r->arena);
+        pr_names_free(r->names);
+    }
+    pr_arena_free(b->arena);
+    pr_free(b);
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    struct pr_bench *b = w->set;
+    size_t i;
+
+    while (!w->rc && !b->stop && (i = b->next++) < b->list.count)
+        w->rc = pr_bench_read_item(&w->reader, &b->list.items[i], &w->err);
+    if (w->rc)
+        b->stop = true;
+    return NULL;
+}
+
+static unsigned pick_threads(const struct pr_bench *b)
+{
+    long n = b->opts->threads ? (long)b->opts->threads
+                              : sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (n > (long)b->list.count)
+        n = (long)b->list.count;
+    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
+}
+
+/* The first worker is the caller; where no thread can be had it does all. */
+static int read_all(struct pr_bench *b, struct pr_err *err)
+{
+    unsigned want = pick_threads(b), started = 1;
+    int rc = PR_OK;
+
+    for (unsigned i = 0; !rc && i < want; i++) {
+        b->workers[i].set = b;
+        b->worker_count++;
+        rc = pr_bench_reader_init(&b->workers[i].reader, b->opts, err);
+    }
+    if (rc)
+        return rc;
+    while (started < want && pthread_create(&b->workers[started].thread, NULL,
+                                            work, &b->workers[started]) == 0)
+        started++;
+    work(&b->workers[0]);
+    for (unsigned i = 1; i < started; i++)
+        pthread_join(b->workers[i].thread, NULL);
+    for (unsigned i = 0; !rc && i < started; i++)
+        if ((rc = b->workers[i].rc) && err)
+            *err = b->workers[i].err;
+    return rc;
+}
+
+static void add_counts(struct pr_bench_counts *to,
+                       const struct pr_bench_counts *from)
+{
+    to->files += from->files;
+    to->results += from->results;
+    to->empty += from->empty;
+    to->unreadable += from->unreadable;
+    to->bad_lines += from->bad_lines;
+    to->long_lines += from->long_lines;
+    to->dropped += from->dropped;
+    for (size_t i = 0; i < from->note_count; i++)
+        if (to->note_count < PR_BENCH_NOTES)
+            to->notes[to->note_count++] = from->notes[i];
+}
+
+static int gather(struct pr_bench *b, struct pr_err *err)
+{
+    size_t n = 0;
+
+    for (unsigned i = 0; i < b->worker_count; i++)
+        add_counts(&b->counts, &b->workers[i].reader.counts);
+    for (size_t i = 0; i < b->list.count; i++)
+        n += b->list.items[i].count;
+    b->rows = PR_ARENA_ARRAY(b->arena, const struct pr_bench_row *, n);
+    if (!b->rows)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < b->list.count; i++)
+        for (size_t k = 0; k < b->list.items[i].count; k++)
+            b->rows[b->count++] = &b->list.items[i].rows[k];
+    return PR_OK;
+}
+
+int pr_bench_read(const char *const *inputs, size_t count,
+                  const struct pr_bench_opts *opts, struct pr_bench **ret,
+                  struct pr_err *err)
+{
+    struct pr_bench *b = pr_alloc_zeroed(sizeof *b);
+    int rc = PR_OK;
+
+    if (!b)
+        return pr_fail_nomem(err);
+    b->opts = opts;
+    b->arena = pr_arena_new(65536);
+    b->list.arena = b->arena;
+    if (!b->arena)
+        rc = pr_fail_nomem(err);
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = pr_bench_find(&b->list, inputs[i], opts->recursive, err);
+    if (!rc)
+        rc = read_all(b, err);
+    if (!rc)
+        rc = gather(b, err);
+    if (rc) {
+        pr_bench_free(b);
+        return rc;
+    }
+    *ret = b;
+    return PR_OK;
+}
+
+size_t pr_bench_size(const struct pr_bench *b)
+{
+    return b->count;
+}
+
+const struct pr_bench_row *pr_bench_row(const struct pr_bench *b, size_t i)
+{
+    return b->rows[i];
+}
+
+const struct pr_bench_counts *pr_bench_counts(const struct pr_bench *b)
+{
+    return &b->counts;
+}
+
+/* ---- queries */
+
+static const struct pr_value *get(const void *ctx, const char *name, size_t len)
+{
+    const struct pr_value *map = ctx;
+
+    for (uint32_t i = 0; i < map->len; i++) {
+        const struct pr_member *m = &map->members[i];
+        if (m->key_len == len && memcmp(m->key, name, len) == 0)
+            return &m->value;
+    }
+    return NULL;
+}
+
+int pr_bench_match(const struct pr_bench_row *row,
+                   const struct pr_bench_filter *filters, size_t count,
+                   struct pr_err *err)
+{
+    int rc = 1;
+
+    for (size_t i = 0; rc == 1 && i < count; i++)
+        rc = pr_query_match(filters[i].query, get, &row->params,
+                            filters[i].policy, err);
+    return rc;
+}
+
+int pr_bench_query(const char *text, const char *name, struct pr_arena *a,
+                   struct pr_query **ret, struct pr_err *err)
+{
+    struct pr_json_in in = {.text = text, .len = strlen(text), .name = name};
+    struct pr_value *v = PR_ARENA_NEW(a, struct pr_value);
+    struct pr_err e;
+    int rc;
+
+    if (!v)
+        return pr_fail_nomem(err);
+    rc = pr_json_read(&in, a, v, NULL, &e);
+    if (rc == PR_E_FORMAT && text[strspn(text, " \t")] != '{' &&
+        text[strspn(text, " \t")] != '[' && access(text, R_OK) == 0) {
+        in.name = text;
+        rc = pr_file_read(text, MAX_QUERY, a, &in.text, &in.len, &e);
+        if (!rc)
+            rc = pr_json_read(&in, a, v, NULL, &e);
+    }
+    if (rc && err)
+        *err = e;
+    if (rc == PR_E_FORMAT) {
+        pr_hint(err, "for example '{\"exp.framework\": \"caffe\", "
+                     "\"exp.num_gpus\": [1, 2]}'");
+        if (err)
+            err->code = PR_E_USAGE;
+        return PR_E_USAGE;
+    }
+    return rc ? rc : pr_query_new(v, name, ret, err);
+}
+
+bool pr_bench_ok(const struct pr_bench_row *row)
+{
+    const struct pr_value *time = pr_get(&row->params, "results.time");
+
+    if (!time)
+        time = pr_get(&row->params, "results.throughput");
+    return time && pr_is_number(time) && pr_number(time) > 0;
+}

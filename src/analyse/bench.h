@@ -1,0 +1,86 @@
+/*
+ * Results of benchmarks, wherever they lie, as a list of flat maps from names
+ * to values: logs of DLBS, what was parsed from them ({"data": […]}), run
+ * directories, results of DLIO, milarun and milabench, logs of Lambda's tasks;
+ * plain, gzipped, or in a tar archive. Files are told apart by their content.
+ * They were written by strangers: what cannot be read is counted and noted,
+ * and never loses the rest.
+ */
+#ifndef PR_ANALYSE_BENCH_H
+#define PR_ANALYSE_BENCH_H
+
+#include "base/err.h"
+#include "base/value.h"
+#include "conf/query.h"
+
+struct pr_bench;
+
+/* One result. */
+struct pr_bench_row {
+    struct pr_value params; /* a map: exp.model, results.time, … */
+    const char *from;       /* file or folder it was read from */
+};
+
+struct pr_bench_filter {
+    const struct pr_query *query;
+    enum pr_query_policy policy;
+};
+
+struct pr_bench_opts {
+    bool recursive;                        /* folders inside folders, too */
+    unsigned threads;                      /* 0: one for each processor */
+    const struct pr_bench_filter *filters; /* all must match */
+    size_t filter_count;
+    const char *const *names; /* all that is needed, beside what filters ask
+                                 for; NULL: everything */
+    size_t name_count;
+};
+
+enum { PR_BENCH_NOTES = 10 };
+
+/* What a result may hold, as values in memory; what comes later is dropped. */
+#define PR_BENCH_MAX_ROW ((size_t)128 << 20)
+
+struct pr_bench_counts {
+    uint64_t files;      /* read; an experiment of a run counts as one */
+    uint64_t results;    /* found in them, before filters */
+    uint64_t empty;      /* files without any */
+    uint64_t unreadable; /* files that failed, in whole or from some place on */
+    uint64_t bad_lines;  /* parameter lines whose value is unreadable */
+    uint64_t long_lines; /* over PR_LOG_MAX_LINE */
+    uint64_t dropped;    /* values beyond PR_BENCH_MAX_ROW */
+    size_t note_count;   /* the first of these troubles, with place */
+    struct pr_err notes[PR_BENCH_NOTES];
+};
+
+/* Reads files and folders, several at a time. Of a folder that is no run
+ * directory and no result of DLIO: *.log, *.log.gz, milabench's *.data, logs
+ * of Lambda's tasks, milarun's results and run directories in it. Rows are in
+ * the order of the inputs, within a folder in that of their names. What is
+ * only wrong with some file is in the counts.
+ * PR_E_IO for an input that is not there, PR_E_NOMEM.
+ * Free with pr_bench_free; rows live as long. */
+int pr_bench_read(const char *const *inputs, size_t count,
+                  const struct pr_bench_opts *opts, struct pr_bench **ret,
+                  struct pr_err *err) PR_MUST_CHECK;
+void pr_bench_free(struct pr_bench *b); /* NULL is fine */
+
+size_t pr_bench_size(const struct pr_bench *b);
+const struct pr_bench_row *pr_bench_row(const struct pr_bench *b, size_t i);
+const struct pr_bench_counts *pr_bench_counts(const struct pr_bench *b);
+
+/* 1: every filter matches the row; 0; or negative. */
+int pr_bench_match(const struct pr_bench_row *row,
+                   const struct pr_bench_filter *filters, size_t count,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+/* What --query, --select and --filter-query take: JSON, or the name of a file
+ * that holds it. In the arena; name is for errors. */
+int pr_bench_query(const char *text, const char *name, struct pr_arena *a,
+                   struct pr_query **ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* DLBS's test of success: results.time, or without it results.throughput, is
+ * above zero. */
+bool pr_bench_ok(const struct pr_bench_row *row);
+
+#endif

@@ -1,0 +1,192 @@
+/* What there is to read: files as named, folders by what is in them. */
+#include "analyse/bench_lines.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_DEPTH = 64 };
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+static bool is_named(const char *base, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(base, *names) == 0)
+            return true;
+    return false;
+}
+
+bool pr_bench_worth(const char *path)
+{
+    /* Parts of a run directory or of DLIO's results, which count once. */
+    static const char *const parts[] = {"plan.json",   "params.json",
+                                        "env.json",    "capacity.json",
+                                        "target.json", NULL};
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+
+    if (ends_with(base, ".log") || ends_with(base, ".log.gz") ||
+        ends_with(base, ".data"))
+        return true;
+    if (ends_with(base, ".txt"))
+        return pr_bench_is_task(path);
+    if (strcmp(base, "summary.json") == 0)
+        return !strstr(path, "experiments/");
+    return (ends_with(base, ".json") || ends_with(base, ".json.gz")) &&
+           !is_named(base, parts);
+}
+
+static int add(struct pr_bench_list *l, const char *path,
+               enum pr_bench_kind kind, struct pr_err *err)
+{
+    struct pr_bench_item *items =
+        pr_arena_grow(l->arena, l->items, l->count, &l->cap, sizeof *items);
+
+    if (!items || !path)
+        return pr_fail_nomem(err);
+    l->items = items;
+    items[l->count++] = (struct pr_bench_item){.path = path, .kind = kind};
+    return PR_OK;
+}
+
+static bool has(const char *dir, const char *name)
+{
+    char path[4096];
+    struct stat st;
+
+    return (size_t)snprintf(path, sizeof path, "%s/%s", dir, name) <
+               sizeof path &&
+           stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int add_in(struct pr_bench_list *l, const char *dir, const char *name,
+                  enum pr_bench_kind kind, struct pr_err *err)
+{
+    return add(l, pr_arena_printf(l->arena, "%s/%s", dir, name), kind, err);
+}
+
+/* A folder that is one thing. 1: it was added. */
+static int add_known(struct pr_bench_list *l, const char *dir,
+                     struct pr_err *err)
+{
+    int rc;
+
+    if (has(dir, "plan.json"))
+        rc = add(l, pr_arena_str(l->arena, dir), PR_BENCH_RUN, err);
+    else if (has(dir, "prony/plan.json"))
+        rc = add_in(l, dir, "prony", PR_BENCH_RUN, err);
+    else if (has(dir, "result.json"))
+        rc = add_in(l, dir, "result.json", PR_BENCH_FILE, err);
+    else if (has(dir, "summary.json") &&
+             (has(dir, "0_output.json") || has(dir, "per_epoch_stats.json") ||
+              has(dir, "0_per_epoch_stats.json")))
+        rc = add_in(l, dir, "summary.json", PR_BENCH_FILE, err);
+    else
+        return 0;
+    return rc ? rc : 1;
+}
+
+struct names {
+    const char **list;
+    size_t count, cap;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int list_folder(struct pr_arena *a, const char *dir, struct names *ret,
+                       struct pr_err *err)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *e;
+    int rc = PR_OK;
+
+    if (!d)
+        return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
+    while (!rc && (e = readdir(d))) {
+        const char **list;
+        if (e->d_name[0] == '.')
+            continue;
+        list = pr_arena_grow(a, ret->list, ret->count, &ret->cap, sizeof *list);
+        if (list)
+            ret->list = list;
+        if (!list || !(list[ret->count++] = pr_arena_str(a, e->d_name)))
+            rc = pr_fail_nomem(err);
+    }
+    closedir(d);
+    if (!rc && ret->count)
+        qsort(ret->list, ret->count, sizeof *ret->list, by_name);
+    return rc;
+}
+
+static int walk(struct pr_bench_list *l, const char *dir, bool recursive,
+                unsigned depth, struct pr_err *err);
+
+static int visit(struct pr_bench_list *l, const char *path, bool recursive,
+                 unsigned depth, struct pr_err *err)
+{
+    struct stat st;
+
+    if (lstat(path, &st))
+        return PR_OK; /* gone meanwhile */
+    if (S_ISLNK(st.st_mode) && (stat(path, &st) || S_ISDIR(st.st_mode)))
+        return PR_OK; /* a link to a folder may lead back here */
+    if (S_ISREG(st.st_mode))
+        return pr_bench_worth(path)
+                   ? add(l, pr_arena_str(l->arena, path), PR_BENCH_FOUND, err)
+                   : PR_OK;
+    return S_ISDIR(st.st_mode) && recursive && depth < MAX_DEPTH
+               ? walk(l, path, recursive, depth + 1, err)
+               : PR_OK;
+}
+
+static int walk(struct pr_bench_list *l, const char *dir, bool recursive,
+                unsigned depth, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct names names = {0};
+    int rc = a ? add_known(l, dir, err) : pr_fail_nomem(err);
+
+    if (rc)
+        return rc == 1 ? PR_OK : rc;
+    rc = list_folder(a, dir, &names, err);
+    if (rc == PR_E_IO && depth) /* one below that we may not see */
+        rc = PR_OK;
+    for (size_t i = 0; !rc && i < names.count; i++) {
+        const char *path = pr_arena_printf(a, "%s/%s", dir, names.list[i]);
+        rc = path ? visit(l, path, recursive, depth, err) : pr_fail_nomem(err);
+    }
+    return rc;
+}
+
+int pr_bench_find(struct pr_bench_list *l, const char *input, bool recursive,
+                  struct pr_err *err)
+{
+    size_t n = strlen(input);
+    const char *path;
+    struct stat st;
+
+    while (n > 1 && input[n - 1] == '/')
+        n--;
+    path = pr_arena_copy(l->arena, input, n);
+    if (!path)
+        return pr_fail_nomem(err);
+    if (stat(path, &st)) {
+        pr_fail_errno(err, PR_E_IO, path, "cannot open");
+        return pr_hint(err, "give logs, parsed results (.json, .json.gz), run "
+                            "directories, or folders of these");
+    }
+    if (S_ISDIR(st.st_mode))
+        return walk(l, path, recursive, 0, err);
+    return add(l, path, PR_BENCH_FILE, err);
+}

@@ -1,0 +1,141 @@
+/*
+ * How bytes become rows. A thread has a reader; it makes one row at a time
+ * (begin, put, end). A file's bytes are pushed through: gzip, tar, then the
+ * kind of file that its first bytes tell.
+ */
+#ifndef PR_ANALYSE_BENCH_IMPL_H
+#define PR_ANALYSE_BENCH_IMPL_H
+
+#include "analyse/bench.h"
+#include "base/names.h"
+
+#include <stdatomic.h>
+
+/* A file or folder to read. */
+enum pr_bench_kind {
+    PR_BENCH_FILE,  /* told by its content */
+    PR_BENCH_FOUND, /* the same, in a folder or archive: what was already
+                       parsed once is left out */
+    PR_BENCH_RUN,   /* a run directory */
+};
+
+struct pr_bench_item {
+    const char *path;
+    enum pr_bench_kind kind;
+    struct pr_bench_row *rows;
+    size_t count, cap;
+};
+
+/* Lists what is to be read. Paths are in the arena. */
+struct pr_bench_list {
+    struct pr_arena *arena;
+    struct pr_bench_item *items;
+    size_t count, cap;
+};
+
+/* Whether a file of that path, found in a folder or archive, may hold results;
+ * it is not looked into. */
+bool pr_bench_worth(const char *path);
+
+int pr_bench_find(struct pr_bench_list *list, const char *input, bool recursive,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* What is known of a name. */
+struct pr_bench_slot {
+    uint32_t round, index; /* where it is in the row of that round */
+    bool known, unwanted;
+};
+
+/* What one thread has. */
+struct pr_bench_reader {
+    const struct pr_bench_opts *opts;
+    struct pr_arena *arena;      /* of the rows that are kept */
+    struct pr_arena *scratch;    /* of the row being made */
+    struct pr_names *names;      /* of members; their texts stay */
+    struct pr_bench_slot *slots; /* by name */
+    size_t slot_cap;
+    struct pr_member *members; /* of the row being made */
+    size_t count, cap;
+    uint32_t round;
+    size_t tidy_at; /* bytes of scratch */
+    bool full;      /* the row has all it may hold */
+    char *piece;    /* room for PR_BENCH_PIECE bytes of a file */
+    struct pr_bench_item *item;
+    struct pr_bench_counts counts;
+};
+
+enum { PR_BENCH_PIECE = 256 << 10 };
+
+int pr_bench_reader_init(struct pr_bench_reader *r,
+                         const struct pr_bench_opts *opts,
+                         struct pr_err *err) PR_MUST_CHECK;
+void pr_bench_reader_done(struct pr_bench_reader *r); /* all but the arena and
+                                                         the names */
+
+/* ---- a row */
+
+void pr_bench_begin(struct pr_bench_reader *r);
+
+/* Whether a value of that name would be kept. */
+bool pr_bench_wants(struct pr_bench_reader *r, const char *key, size_t len);
+
+/* A name given again keeps its place and gets the new value. */
+int pr_bench_put(struct pr_bench_reader *r, const char *key, size_t len,
+                 const struct pr_value *value,
+                 struct pr_err *err) PR_MUST_CHECK;
+int pr_bench_put_str(struct pr_bench_reader *r, const char *key, const char *s,
+                     struct pr_err *err) PR_MUST_CHECK;
+int pr_bench_put_float(struct pr_bench_reader *r, const char *key, double f,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+/* The members of a map, those of maps in it with dots: "a.b.c". */
+int pr_bench_put_flat(struct pr_bench_reader *r, const char *prefix,
+                      const struct pr_value *map,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* A result of ours: its parameters, its status, results.NAME. */
+int pr_bench_put_experiment(struct pr_bench_reader *r,
+                            const struct pr_value *result,
+                            struct pr_err *err) PR_MUST_CHECK;
+
+/* The row is complete: it is kept if the filters match. An empty one is not.
+ */
+int pr_bench_end(struct pr_bench_reader *r, const char *from,
+                 struct pr_err *err) PR_MUST_CHECK;
+
+/* Trouble with a file that the others do not care for. */
+void pr_bench_note(struct pr_bench_reader *r, const struct pr_err *e);
+
+/* ---- bytes of one file */
+
+struct pr_bench_intake;
+
+/* name is for messages and for what Lambda's paths tell; it must outlive. */
+struct pr_bench_intake *pr_bench_intake_new(struct pr_bench_reader *r,
+                                            const char *name,
+                                            enum pr_bench_kind kind,
+                                            struct pr_err *err);
+int pr_bench_intake_feed(struct pr_bench_intake *in, const char *bytes,
+                         size_t len, struct pr_err *err) PR_MUST_CHECK;
+/* All of it came. Frees. */
+int pr_bench_intake_end(struct pr_bench_intake *in,
+                        struct pr_err *err) PR_MUST_CHECK;
+void pr_bench_intake_free(struct pr_bench_intake *in);
+
+/* A whole document. 1: rows were made; 0: it is JSON, but nothing we know;
+ * PR_E_FORMAT: it is no JSON (rows may have been made before that place). */
+int pr_bench_document(struct pr_bench_reader *r, const char *name,
+                      const char *text, size_t len, enum pr_bench_kind kind,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* What pr_bench_document answered, put into the counts; what is no JSON is
+ * read as a log instead. */
+int pr_bench_judge(struct pr_bench_reader *r, const char *name,
+                   const char *text, size_t len, int rc, const struct pr_err *e,
+                   enum pr_bench_kind kind, struct pr_err *err) PR_MUST_CHECK;
+
+/* Whatever item is. */
+int pr_bench_read_item(struct pr_bench_reader *r, struct pr_bench_item *item,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,335 @@
+/*
+ * JSON documents with results: parsed logs {"data": […]} or the bare list,
+ * what `prony run --format json` prints, one result of ours, of milarun or of
+ * DLIO, or one flat map. Lists are walked item by item, so that memory is
+ * needed for one at a time; of an item only what is wanted is read.
+ */
+#include "analyse/bench_impl.h"
+#include "base/json.h"
+
+#include <string.h>
+
+enum { MAX_VALUE = 64 << 20, MAX_SINGLE = 64 << 20 };
+
+struct doc {
+    struct pr_bench_reader *r;
+    const char *name;
+    enum pr_bench_kind kind;
+    struct pr_json_walk walk;
+    struct pr_arena *arena; /* of one item */
+    bool any;               /* rows were made */
+};
+
+/* ---- one flat map at the cursor */
+
+static int put_span(struct doc *d, const char *key, size_t key_len,
+                    const char *text, size_t len, struct pr_err *err)
+{
+    struct pr_json_in in = {.text = text, .len = len, .name = d->name};
+    struct pr_value v;
+    int rc;
+
+    if (len > MAX_VALUE) {
+        d->r->counts.dropped++;
+        return PR_OK;
+    }
+    in.line = d->walk.line;
+    rc = pr_json_read(&in, d->arena, &v, NULL, err);
+    return rc ? rc : pr_bench_put(d->r, key, key_len, &v, err);
+}
+
+static int take_members(struct doc *d, struct pr_err *err)
+{
+    const char *key, *text;
+    size_t key_len, len;
+    int rc = pr_json_enter(&d->walk, '{', err);
+
+    while (!rc && (rc = pr_json_next_span(&d->walk, '}', d->arena, &key,
+                                          &key_len, err)) == 1) {
+        rc = pr_json_span(&d->walk, &text, &len, err);
+        if (!rc && pr_bench_wants(d->r, key, key_len))
+            rc = put_span(d, key, key_len, text, len, err);
+    }
+    return rc;
+}
+
+/* ---- what is known of documents */
+
+static double number_at(const struct pr_value *map, const char *key)
+{
+    const struct pr_value *v = map ? pr_get(map, key) : NULL;
+
+    return v && pr_is_number(v) ? pr_number(v) : 0;
+}
+
+/* exp.status, of a name in the document that is text. */
+static int put_text(struct pr_bench_reader *r, const char *name,
+                    const struct pr_value *map, const char *key,
+                    struct pr_err *err)
+{
+    const struct pr_value *v = pr_get(map, key);
+
+    return v ? pr_bench_put(r, name, strlen(name), v, err) : PR_OK;
+}
+
+int pr_bench_put_experiment(struct pr_bench_reader *r,
+                            const struct pr_value *result, struct pr_err *err)
+{
+    const struct pr_value *params = pr_get(result, "params");
+    const struct pr_value *results = pr_get(result, "results");
+    int rc = PR_OK;
+
+    for (uint32_t i = 0;
+         !rc && params && params->kind == PR_MAP && i < params->len; i++)
+        rc = pr_bench_put(r, params->members[i].key, params->members[i].key_len,
+                          &params->members[i].value, err);
+    if (!rc)
+        rc = put_text(r, "exp.id", result, "id", err);
+    if (!rc)
+        rc = put_text(r, "exp.status", result, "status", err);
+    if (!rc)
+        rc = put_text(r, "exp.status_msg", result, "reason", err);
+    if (!rc)
+        rc = put_text(r, "exp.repeat", result, "repeat", err);
+    for (uint32_t i = 0;
+         !rc && results && results->kind == PR_MAP && i < results->len; i++) {
+        const struct pr_member *m = &results->members[i];
+        const char *name = m->key;
+        /* A program that spoke of itself said the whole name. */
+        if (strncmp(name, "exp.", 4) && strncmp(name, "hw.", 3))
+            name = pr_arena_printf(r->scratch, "results.%s", m->key);
+        rc = name ? pr_bench_put(r, name, strlen(name), &m->value, err)
+                  : pr_fail_nomem(err);
+    }
+    return rc;
+}
+
+static double mean_rate(const struct pr_value *timings)
+{
+    double all = 0;
+
+    /* Several processes have train_0, train_1, …: together they are one. */
+    for (uint32_t i = 0; timings && i < timings->len; i++) {
+        const struct pr_member *m = &timings->members[i];
+        const struct pr_value *rates = pr_get(&m->value, "rates");
+        double sum = 0;
+
+        if (strncmp(m->key, "train", 5) || !rates || rates->kind != PR_LIST ||
+            !rates->len)
+            continue;
+        for (uint32_t k = 0; k < rates->len; k++)
+            sum += pr_is_number(&rates->items[k]) ? pr_number(&rates->items[k])
+                                                  : 0;
+        all += sum / rates->len;
+    }
+    return all;
+}
+
+static int put_milarun(struct pr_bench_reader *r, const struct pr_value *v,
+                       struct pr_err *err)
+{
+    const struct pr_value *ok = pr_get(v, "success");
+    double rate = mean_rate(pr_get(v, "timings"));
+    int rc = pr_bench_put_flat(r, "", v, err);
+
+    if (!rc)
+        rc = put_text(r, "exp.name", v, "name", err);
+    if (!rc)
+        rc = put_text(r, "exp.id", v, "job_id", err);
+    if (!rc)
+        rc = put_text(r, "exp.node_id", v, "hostname", err);
+    if (!rc)
+        rc = put_text(r, "exp.gpu_title", v, "gpu", err);
+    if (!rc)
+        rc = put_text(r, "exp.num_gpus", v, "device_count", err);
+    if (!rc)
+        rc = pr_bench_put_str(
+            r, "exp.status",
+            ok && ok->kind == PR_BOOL && ok->b ? "ok" : "failed", err);
+    if (!rc && rate > 0)
+        rc = pr_bench_put_float(r, "results.throughput", rate, err);
+    return rc;
+}
+
+static int put_dlio(struct pr_bench_reader *r, const struct pr_value *v,
+                    struct pr_err *err)
+{
+    static const char key[] = "train_throughput_mean_samples_per_second";
+    const struct pr_value *metric = pr_get(v, "metric");
+    double rate = number_at(metric, key);
+    int rc = PR_OK;
+
+    for (uint32_t i = 0; !rc && i < v->len; i++) {
+        const struct pr_member *m = &v->members[i];
+        struct pr_value one = {.kind = PR_MAP, .len = 1, .members = m};
+
+        rc = &m->value == metric ? pr_bench_put_flat(r, "results.", metric, err)
+                                 : pr_bench_put_flat(r, "exp.", &one, err);
+    }
+    if (!rc)
+        rc = pr_bench_put_str(r, "exp.status",
+                              pr_get(v, "end") ? "ok" : "failed", err);
+    if (!rc && rate > 0)
+        rc = pr_bench_put_float(r, "results.throughput", rate, err);
+    return rc;
+}
+
+static bool is_flat(const struct pr_value *v)
+{
+    for (uint32_t i = 0; i < v->len; i++)
+        if (strncmp(v->members[i].key, "exp.", 4) == 0 ||
+            strncmp(v->members[i].key, "results.", 8) == 0)
+            return true;
+    return false;
+}
+
+/* 1: it is a result; 0: nothing we know. */
+static int put_known(struct pr_bench_reader *r, const struct pr_value *v,
+                     struct pr_err *err)
+{
+    int rc;
+
+    if (v->kind != PR_MAP)
+        return 0;
+    if (pr_get(v, "status") && pr_get(v, "params"))
+        rc = pr_bench_put_experiment(r, v, err);
+    else if (pr_get(v, "timings") && pr_get(v, "success"))
+        rc = put_milarun(r, v, err);
+    else if (pr_get(v, "metric") && pr_get(v, "num_accelerators"))
+        rc = put_dlio(r, v, err);
+    else if (is_flat(v))
+        rc = pr_bench_put_flat(r, "", v, err);
+    else
+        return 0;
+    return rc ? rc : 1;
+}
+
+static int take_known(struct doc *d, const char *text, size_t len,
+                      unsigned line, struct pr_err *err)
+{
+    struct pr_json_in in = {
+        .text = text, .len = len, .name = d->name, .line = line};
+    struct pr_value v;
+    int rc = len > MAX_SINGLE ? pr_fail(err, PR_E_FORMAT, d->name,
+                                        "a result of more than 64 MiB")
+                              : pr_json_read(&in, d->arena, &v, NULL, err);
+
+    if (rc)
+        return rc;
+    pr_bench_begin(d->r);
+    rc = put_known(d->r, &v, err);
+    if (rc == 1) {
+        d->any = true;
+        rc = pr_bench_end(d->r, d->name, err);
+    }
+    return rc;
+}
+
+/* ---- lists */
+
+/* An item of {"data": […]}: it is what it is, nothing is looked for in it. */
+static int take_row(struct doc *d, struct pr_err *err)
+{
+    int rc;
+
+    pr_bench_begin(d->r);
+    rc = take_members(d, err);
+    if (!rc)
+        rc = pr_bench_end(d->r, d->name, err);
+    d->any = true;
+    return rc;
+}
+
+static int take_list(struct doc *d, bool rows, struct pr_err *err)
+{
+    const char *text;
+    size_t len;
+    int rc = pr_json_enter(&d->walk, '[', err);
+
+    while (!rc &&
+           (rc = pr_json_next(&d->walk, ']', d->arena, NULL, err)) == 1) {
+        struct pr_json_walk at = d->walk;
+
+        rc = pr_json_enter(&at, '{', NULL);
+        if (!rc && rows) {
+            rc = take_row(d, err);
+        } else {
+            bool map = !rc;
+            rc = pr_json_span(&d->walk, &text, &len, err);
+            if (!rc && map)
+                rc = take_known(d, text, len, d->walk.line, err);
+        }
+        pr_arena_reset(d->arena);
+    }
+    return rc;
+}
+
+/* ---- a document */
+
+static bool begins(const struct pr_json_walk *w, char bracket)
+{
+    struct pr_json_walk at = *w;
+
+    return pr_json_enter(&at, bracket, NULL) == PR_OK;
+}
+
+static bool is_key(const char *key, size_t len, const char *name)
+{
+    return len == strlen(name) && memcmp(key, name, len) == 0;
+}
+
+/* 1: it has a list of results; 0: it has none, so it may be one itself. */
+static int take_object(struct doc *d, struct pr_err *err)
+{
+    const char *key, *text;
+    size_t key_len, len;
+    bool listed = false;
+    int rc = pr_json_enter(&d->walk, '{', err);
+
+    while (!rc && (rc = pr_json_next_span(&d->walk, '}', d->arena, &key,
+                                          &key_len, err)) == 1) {
+        bool data = is_key(key, key_len, "data");
+
+        if (begins(&d->walk, '[') &&
+            (data || is_key(key, key_len, "experiments"))) {
+            if (d->kind == PR_BENCH_FOUND)
+                return 1;
+            listed = true;
+            rc = take_list(d, data, err);
+        } else {
+            rc = pr_json_span(&d->walk, &text, &len, err);
+        }
+    }
+    return rc ? rc : listed;
+}
+
+static int take_document(struct doc *d, const char *text, size_t len,
+                         struct pr_err *err)
+{
+    int rc;
+
+    if (begins(&d->walk, '[')) {
+        if (d->kind == PR_BENCH_FOUND)
+            return 0;
+        rc = take_list(d, true, err);
+        return rc ? rc : d->any;
+    }
+    rc = take_object(d, err);
+    if (rc)
+        return rc == 1 ? d->any || d->kind != PR_BENCH_FOUND : rc;
+    rc = take_known(d, text, len, 1, err);
+    return rc ? rc : d->any;
+}
+
+int pr_bench_document(struct pr_bench_reader *r, const char *name,
+                      const char *text, size_t len, enum pr_bench_kind kind,
+                      struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct doc d = {.r = r, .name = name, .kind = kind, .arena = a};
+
+    if (!a)
+        return pr_fail_nomem(err);
+    pr_json_walk_init(&d.walk, text, len, name);
+    return take_document(&d, text, len, err);
+}
