@@ -30,6 +30,7 @@ static const char *alias(const char *name)
         {"colour", "color"},
         {"colors", "color"},
         {"plan", "output"},
+        {"output", "output-file"},
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -216,7 +217,7 @@ static int take_long(struct cli *c, int argc, char **argv, int *i,
         if (*p == '_')
             *p = '-';
     o = by_name(c, name, &many);
-    if (!o && !many)
+    if (!o && alias(name) != name)
         o = by_name(c, alias(name), &many);
     if (!o && !many && strncmp(name, "no-", 3) == 0) {
         o = by_name(c, alias(name + 3), &many);

@@ -24,9 +24,12 @@ enum verb_bit {
     ON_GENERATE = 1 << 6,
     ON_CAPACITY = 1 << 7,
     ON_MODEL = 1 << 8,
+    ON_PARSE = 1 << 9,
+    ON_SCALING = 1 << 10,
     ON_PLANS = ON_PLAN | ON_RUN,
     ON_TARGETS = ON_PLAN | ON_RUN | ON_GENERATE | ON_CAPACITY,
-    ON_EVERY = 0x1ff,
+    ON_READS = ON_PARSE | ON_SCALING,
+    ON_EVERY = 0x7ff,
 };
 
 enum arg_kind { ARG_FLAG, ARG_VALUE, ARG_MANY };
@@ -135,6 +138,8 @@ int cmd_run(struct cli *c, struct pr_err *err);
 int cmd_generate(struct cli *c, struct pr_err *err);
 int cmd_capacity(struct cli *c, struct pr_err *err);
 int cmd_report(struct cli *c, struct pr_err *err);
+int cmd_parse(struct cli *c, struct pr_err *err);
+int cmd_scaling(struct cli *c, struct pr_err *err);
 int cmd_model(struct cli *c, struct pr_err *err);
 int cmd_help(struct cli *c, struct pr_err *err);
 int cmd_doctor(struct cli *c, struct pr_err *err);

@@ -89,6 +89,34 @@ static const struct verb verbs[] = {
      "  prony report out/experiments/0001-a571f80d\n"
      "  prony report out --format csv > out.csv\n",
      cmd_report},
+    {"parse", ON_PARSE, "LOG|DIR…", "numbers out of logs",
+     "Reads results wherever they lie and writes them as one list, "
+     "{\"data\": […]}: logs with DLBS's __name__= JSON lines, lists that were "
+     "parsed before, run directories, results of DLIO, milarun and milabench, "
+     "logs of Lambda's tasks; plain, gzipped, or in a tar archive. One bad "
+     "line never loses a file. Without an output file it prints a summary, "
+     "with --report tables.",
+     "  prony parse logs --recursive --output-file results.json\n"
+     "  prony parse logs --output-file results.json.gz --output-params "
+     "exp.model,results.time\n"
+     "  prony parse logs --report regular\n"
+     "  prony parse runs/sweep.20261115T221702Z --query '{\"exp.status\": "
+     "\"ok\"}'\n",
+     cmd_parse},
+    {"scaling", ON_SCALING, "[FILE|DIR…]",
+     "how time changes with devices and batches",
+     "DLBS's reports out of parsed results, logs or run directories. Weak "
+     "scaling: the batch of a device stays the same; strong scaling: the batch "
+     "of all of them does; exploration: times by device and batch. Devices are "
+     "GPUs, or replicas where processors computed. Repeats of an experiment "
+     "become a mean with a 95 % confidence interval.",
+     "  prony scaling results.json --type weak-scaling\n"
+     "  prony scaling --summary-file results.json --type strong-scaling "
+     "--target-variable results.time --query '{\"exp.framework\": "
+     "\"mxnet\"}'\n"
+     "  prony scaling runs/sweep.20261115T221702Z --type exploration "
+     "--report-file report.json\n",
+     cmd_scaling},
     {"model", ON_MODEL, "[NAME|FILE…]",
      "the networks there are, and their layers",
      "Without a name: the networks that come with Prony, with their inputs, "

@@ -31,6 +31,8 @@ struct pr_bench_opts {
     unsigned threads;                      /* 0: one for each processor */
     const struct pr_bench_filter *filters; /* all must match */
     size_t filter_count;
+    bool keep_all; /* … but only name what is read: rows that do not
+                      match are kept */
     const char *const *names; /* all that is needed, beside what filters ask
                                  for; NULL: everything */
     size_t name_count;

@@ -281,7 +281,9 @@ int pr_bench_end(struct pr_bench_reader *r, const char *from,
     if (!r->count)
         return PR_OK;
     r->counts.results++;
-    rc = pr_bench_match(&row, r->opts->filters, r->opts->filter_count, err);
+    rc = r->opts->keep_all ? 1
+                           : pr_bench_match(&row, r->opts->filters,
+                                            r->opts->filter_count, err);
     return rc == 1 ? append(r, from, &row, err) : rc;
 }
 

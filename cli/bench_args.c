@@ -1,0 +1,154 @@
+/* Options of verbs that read results. */
+#include "cli/bench_args.h"
+
+#include <string.h>
+
+const char **bench_names(struct pr_arena *a, const char *text,
+                         size_t *ret_count)
+{
+    const char **list = NULL;
+    size_t count = 0, cap = 0;
+
+    for (;;) {
+        size_t n;
+
+        text += strspn(text, " \t,");
+        n = strcspn(text, ",");
+        list = pr_arena_grow(a, list, count, &cap, sizeof *list);
+        if (!list)
+            return NULL;
+        list[count] = NULL;
+        if (!n)
+            break;
+        while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
+            n--;
+        list[count] = pr_arena_copy(a, text, n);
+        if (!list[count++])
+            return NULL;
+        text += strcspn(text, ",");
+    }
+    *ret_count = count;
+    return list;
+}
+
+static int add(struct bench_args *a, struct pr_query *q,
+               enum pr_query_policy policy, struct pr_err *err)
+{
+    if (a->filter_count == BENCH_MAX_FILTERS) {
+        pr_query_free(q);
+        return pr_fail(err, PR_E_USAGE, "", "more than %d queries",
+                       BENCH_MAX_FILTERS);
+    }
+    a->queries[a->filter_count] = q;
+    a->filters[a->filter_count++] = (struct pr_bench_filter){q, policy};
+    return PR_OK;
+}
+
+/* --filter-params a,b: all must be there. */
+static int add_params(const struct cli *c, struct bench_args *a,
+                      const char *text, struct pr_err *err)
+{
+    struct pr_value *list = PR_ARENA_NEW(c->arena, struct pr_value);
+    struct pr_query *q;
+    size_t n;
+    const char **names = bench_names(c->arena, text, &n);
+    struct pr_value *items =
+        names ? PR_ARENA_ARRAY(c->arena, struct pr_value, n) : NULL;
+    int rc;
+
+    if (!list || !items)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        items[i] = pr_str(names[i]);
+    *list =
+        (struct pr_value){.kind = PR_LIST, .len = (uint32_t)n, .items = items};
+    rc = pr_query_new(list, "--filter-params", &q, err);
+    return rc ? rc : add(a, q, PR_QUERY_STRICT, err);
+}
+
+int bench_args_init(const struct cli *c, struct bench_args *a,
+                    struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    *a = (struct bench_args){0};
+    for (size_t i = 0; !rc && i < c->arg_count; i++) {
+        enum arg_id id = c->args[i].id;
+        const char *value = c->args[i].value;
+        struct pr_query *q;
+
+        if (id == A_FILTER_PARAMS)
+            rc = add_params(c, a, value, err);
+        if (id != A_QUERY && id != A_SELECT && id != A_FILTER_QUERY)
+            continue;
+        rc = pr_bench_query(value,
+                            id == A_QUERY    ? "--query"
+                            : id == A_SELECT ? "--select"
+                                             : "--filter-query",
+                            c->arena, &q, err);
+        /* DLBS's log parser lets what lacks a name pass. */
+        if (!rc)
+            rc = add(a, q,
+                     id == A_FILTER_QUERY ? PR_QUERY_RELAXED : PR_QUERY_STRICT,
+                     err);
+    }
+    if (rc)
+        bench_args_done(a);
+    return rc;
+}
+
+void bench_args_done(struct bench_args *a)
+{
+    for (size_t i = 0; i < a->filter_count; i++)
+        pr_query_free(a->queries[i]);
+    a->filter_count = 0;
+}
+
+static void warn(const struct pr_bench_counts *n)
+{
+    for (size_t i = 0; i < n->note_count; i++)
+        say_warning(n->notes[i].where, n->notes[i].msg, n->notes[i].hint);
+    if (n->bad_lines > 1)
+        say(SAY_WARNING, "warning: %llu lines had unreadable values\n",
+            (unsigned long long)n->bad_lines);
+    if (n->long_lines)
+        say(SAY_WARNING,
+            "warning: %llu lines of more than 8 MiB were skipped\n",
+            (unsigned long long)n->long_lines);
+    if (n->dropped)
+        say(SAY_WARNING,
+            "warning: %llu values were too many or too large for "
+            "a result, and left out\n",
+            (unsigned long long)n->dropped);
+    if (n->unreadable)
+        say(SAY_WARNING,
+            "warning: %llu of %llu files could not be read, or "
+            "not whole\n",
+            (unsigned long long)n->unreadable, (unsigned long long)n->files);
+}
+
+int bench_args_read(const struct cli *c, const struct bench_args *a,
+                    const char *const *inputs, size_t count,
+                    const char *const *names, bool filter,
+                    struct pr_bench **ret, struct pr_err *err)
+{
+    struct pr_bench_opts o = {
+        .recursive = arg_on(c, A_RECURSIVE),
+        .filters = a->filters,
+        .filter_count = a->filter_count,
+        .names = names,
+        .keep_all = !filter,
+    };
+    long threads = 0;
+    int rc = arg_number(c, A_READ_THREADS, 1, 0, &threads, err);
+
+    if (rc)
+        return rc;
+    o.threads = (unsigned)threads;
+    while (names && names[o.name_count])
+        o.name_count++;
+    rc = pr_bench_read(inputs, count, &o, ret, err);
+    if (!rc && !arg_on(c, A_IGNORE_ERRORS))
+        warn(pr_bench_counts(*ret));
+    return rc;
+}

@@ -1,0 +1,33 @@
+/* What verbs that read results share: --query, --select, --recursive. */
+#ifndef CLI_BENCH_ARGS_H
+#define CLI_BENCH_ARGS_H
+
+#include "analyse/bench.h"
+#include "cli/cli.h"
+
+enum { BENCH_MAX_FILTERS = 32 };
+
+struct bench_args {
+    struct pr_query *queries[BENCH_MAX_FILTERS];
+    struct pr_bench_filter filters[BENCH_MAX_FILTERS];
+    size_t filter_count;
+};
+
+/* Every --query and --select, all of which must match, and --filter-query and
+ * --filter-params of `parse`. */
+int bench_args_init(const struct cli *c, struct bench_args *a,
+                    struct pr_err *err) PR_MUST_CHECK;
+void bench_args_done(struct bench_args *a);
+
+/* Reads the inputs and says what could not be read. names (NULL: all) ends
+ * with NULL. filter: leave out what the queries do not match. */
+int bench_args_read(const struct cli *c, const struct bench_args *a,
+                    const char *const *inputs, size_t count,
+                    const char *const *names, bool filter,
+                    struct pr_bench **ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* "a,b,c" as a list in the arena that ends with NULL. */
+const char **bench_names(struct pr_arena *a, const char *text,
+                         size_t *ret_count);
+
+#endif

@@ -1,0 +1,119 @@
+/* `prony scaling`: how time changes with devices and batches. */
+#include "analyse/scaling.h"
+#include "base/file.h"
+#include "cli/bench_args.h"
+#include "present/scaling_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What is read of each result: no more than the report needs. */
+static const char **needed(struct cli *c, const char *target)
+{
+    size_t n = 0;
+    const char **names;
+
+    while (pr_scaling_names[n])
+        n++;
+    names = PR_ARENA_ARRAY(c->arena, const char *, n + 2);
+    if (!names)
+        return NULL;
+    memcpy(names, pr_scaling_names, n * sizeof *names);
+    names[n] = target;
+    return names;
+}
+
+static int write_report(const char *path, const struct pr_scaling *s,
+                        struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
+
+    pr_scaling_json(s, &text);
+    if (!pr_buf_ok(&text))
+        return pr_fail_nomem(err);
+    return pr_file_write(path, text.data, text.len, err);
+}
+
+static int print(struct cli *c, const struct pr_scaling *s, const char *target,
+                 struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
+    const char *path = arg_get(c, A_REPORT_FILE);
+    const char *format = arg_get(c, A_SCALING_FORMAT);
+    int rc;
+
+    if (s->unusable)
+        say(SAY_WARNING,
+            "warning: %" PRIu64 " results have no batch, or no '%s' above "
+            "zero\n",
+            s->unusable, target);
+    if (format && strcmp(format, "json") == 0) {
+        pr_scaling_json(s, &text);
+        pr_buf_char(&text, '\n');
+    } else {
+        /* Where and as DLBS says it. */
+        for (uint64_t i = 0; i < s->without; i++)
+            pr_buf_str(&text, "target variable not in experiment, skipping\n");
+        pr_scaling_text(s, &text);
+    }
+    rc = answer_buf(&text, err);
+    return rc || !path ? rc : write_report(path, s, err);
+}
+
+static int nothing(const struct pr_scaling *s, const struct pr_bench *set,
+                   const char *target, struct pr_err *err)
+{
+    if (s->row_count)
+        return PR_OK;
+    if (!pr_bench_size(set)) {
+        pr_fail(err, PR_E_FORMAT, "", "there are no results to report on");
+        return pr_hint(err, "folders inside folders are read with --recursive");
+    }
+    if (s->without == pr_bench_size(set)) {
+        pr_fail(err, PR_E_FORMAT, "", "no result has '%s'", target);
+        return pr_hint(err, "--target-variable names the time to report, in "
+                            "milliseconds");
+    }
+    return PR_OK;
+}
+
+int cmd_scaling(struct cli *c, struct pr_err *err)
+{
+    const char *file = arg_get(c, A_SUMMARY_FILE);
+    const char *type = arg_get(c, A_SCALING_TYPE);
+    const char *target = arg_get(c, A_TARGET_VARIABLE);
+    struct pr_scaling_opts o = {.target = target ? target : "results.time"};
+    const char **names = needed(c, o.target);
+    struct bench_args args;
+    struct pr_bench *set = NULL;
+    struct pr_scaling s;
+    int rc;
+
+    if (!file == !c->rest_count) {
+        pr_fail(err, PR_E_USAGE, "",
+                file ? "scaling takes --summary-file or files, not both"
+                     : "scaling wants a file of results");
+        return pr_hint(err, "'prony parse LOGS --output-file FILE' makes one; "
+                            "logs and run directories will do, too");
+    }
+    if (!names)
+        return pr_fail_nomem(err);
+    if (type)
+        (void)pr_scaling_find(type, &o.type);
+    rc = bench_args_init(c, &args, err);
+    if (rc)
+        return rc;
+    o.filters = args.filters;
+    o.filter_count = args.filter_count;
+    rc = bench_args_read(c, &args, file ? &file : c->rest,
+                         file ? 1 : c->rest_count, names, false, &set, err);
+    if (!rc)
+        rc = pr_scaling_build(set, &o, c->arena, &s, err);
+    if (!rc)
+        rc = nothing(&s, set, o.target, err);
+    if (!rc)
+        rc = print(c, &s, o.target, err);
+    pr_bench_free(set);
+    bench_args_done(&args);
+    return rc;
+}

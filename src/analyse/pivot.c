@@ -1,0 +1,364 @@
+/*
+ * Building the report. A result becomes an entry of places on each axis; the
+ * entries sorted are the rows.
+ */
+#include "analyse/pivot.h"
+
+#include "analyse/scaling.h"
+#include "base/mem.h"
+#include "base/names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CELLS = 20000000, AXES = PR_PIVOT_INPUTS + 1 };
+
+struct axis {
+    const char *name;
+    struct pr_names *names;  /* of the values, as text */
+    struct pr_value *values; /* by number */
+    size_t cap;
+    uint32_t *place; /* by number, in order */
+};
+
+struct entry {
+    uint32_t at[AXES]; /* inputs, then the output */
+    const struct pr_bench_row *row;
+};
+
+struct maker {
+    const struct pr_pivot_spec *spec;
+    struct pr_arena *arena;
+    struct axis axes[AXES]; /* inputs, then the output */
+    struct entry *entries;
+    size_t count, cap;
+    struct pr_pivot *p;
+};
+
+/* ---- values */
+
+static bool is_missing(const struct pr_value *v)
+{
+    return !v || v->kind == PR_NULL || v->kind == PR_LIST || v->kind == PR_MAP;
+}
+
+/* Without GPUs devices are replicas on processors. */
+static bool devices_value(struct maker *m, const struct pr_bench_row *row,
+                          const struct pr_value *v, struct pr_value *ret)
+{
+    const char *device;
+
+    if (v && !(pr_is_number(v) && pr_number(v) <= 0))
+        return false;
+    *ret = pr_int(pr_scaling_devices(row, m->arena, &device));
+    m->p->processors = true;
+    return true;
+}
+
+/* The value of an axis in a row, changed where processors computed. */
+static bool value_of(struct maker *m, const struct pr_bench_row *row,
+                     const char *name, struct pr_value *ret)
+{
+    const struct pr_value *v = pr_get(&row->params, name);
+
+    if (strcmp(name, "exp.num_gpus") == 0 && devices_value(m, row, v, ret))
+        return true;
+    if (strcmp(name, "exp.model_title") == 0 &&
+        (is_missing(v) || (v->kind == PR_STR && !v->len)))
+        v = pr_get(&row->params, "exp.model");
+    if (is_missing(v))
+        return false;
+    *ret = *v;
+    if (v->kind == PR_STR && !v->len && strcmp(name, "exp.gpus") == 0)
+        *ret = pr_str("cpu");
+    return true;
+}
+
+/* 1: its number; 0: the row has no such value. */
+static int see_value(struct maker *m, struct axis *x,
+                     const struct pr_bench_row *row, uint32_t *ret,
+                     struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
+    struct pr_value v, *values;
+    uint32_t before = pr_names_count(x->names);
+
+    if (!value_of(m, row, x->name, &v))
+        return 0;
+    pr_text(&text, &v);
+    if (!pr_buf_ok(&text))
+        return text.over ? 0 : pr_fail_nomem(err);
+    *ret = pr_names_add(x->names, text.len ? text.data : "", text.len);
+    if (*ret == PR_NO_NAME)
+        return pr_fail_nomem(err);
+    if (*ret < before)
+        return 1;
+    values =
+        pr_arena_grow(m->arena, x->values, before, &x->cap, sizeof *values);
+    if (!values)
+        return pr_fail_nomem(err);
+    x->values = values;
+    values[before] = v;
+    return 1;
+}
+
+/* ---- entries */
+
+static int see_row(struct maker *m, const struct pr_bench_row *row,
+                   struct pr_err *err)
+{
+    struct entry e = {.row = row}, *entries;
+    bool whole = true;
+
+    m->p->results++;
+    for (size_t i = 0; i <= m->spec->input_count; i++) {
+        int rc = see_value(m, &m->axes[i], row, &e.at[i], err);
+        if (rc < 0)
+            return rc;
+        whole = whole && rc == 1;
+    }
+    if (!pr_bench_ok(row)) {
+        m->p->failed++;
+        return PR_OK;
+    }
+    if (!whole) {
+        m->p->without++;
+        return PR_OK;
+    }
+    entries =
+        pr_arena_grow(m->arena, m->entries, m->count, &m->cap, sizeof *entries);
+    if (!entries)
+        return pr_fail_nomem(err);
+    m->entries = entries;
+    entries[m->count++] = e;
+    return PR_OK;
+}
+
+/* ---- order */
+
+struct ranked {
+    struct pr_value value;
+    uint32_t number;
+};
+
+/* Numbers before text. */
+static int by_value(const void *x, const void *y)
+{
+    const struct pr_value *a = &((const struct ranked *)x)->value;
+    const struct pr_value *b = &((const struct ranked *)y)->value;
+    double p, q;
+
+    if ((a->kind == PR_STR) != (b->kind == PR_STR))
+        return a->kind == PR_STR ? 1 : -1;
+    if (a->kind == PR_STR)
+        return strcmp(a->s, b->s);
+    p = a->kind == PR_BOOL ? a->b : pr_number(a);
+    q = b->kind == PR_BOOL ? b->b : pr_number(b);
+    return (p > q) - (p < q);
+}
+
+static int rank(struct maker *m, struct axis *x, struct pr_pivot_axis *ret,
+                struct pr_err *err)
+{
+    uint32_t n = pr_names_count(x->names);
+    struct ranked *list = PR_ARENA_ARRAY(m->arena, struct ranked, n);
+    struct pr_value *values = PR_ARENA_ARRAY(m->arena, struct pr_value, n);
+
+    x->place = PR_ARENA_ARRAY(m->arena, uint32_t, n);
+    if (!list || !values || !x->place)
+        return pr_fail_nomem(err);
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = (struct ranked){x->values[i], i};
+    if (n)
+        qsort(list, n, sizeof *list, by_value);
+    for (uint32_t i = 0; i < n; i++) {
+        values[i] = list[i].value;
+        x->place[list[i].number] = i;
+    }
+    *ret = (struct pr_pivot_axis){values, n};
+    return PR_OK;
+}
+
+/* The columns that were asked for, in that order; others vanish. */
+static int choose_columns(struct maker *m, struct axis *x,
+                          struct pr_pivot_axis *columns, struct pr_err *err)
+{
+    const struct pr_value *want = m->spec->output_cols;
+    uint32_t n = pr_names_count(x->names);
+
+    for (uint32_t i = 0; i < n; i++) {
+        x->place[i] = UINT32_MAX;
+        for (uint32_t k = 0; k < want->len; k++)
+            if (pr_equal(&want->items[k], &x->values[i]))
+                x->place[i] = k;
+    }
+    *columns = (struct pr_pivot_axis){want->items, want->len};
+    return want->len
+               ? PR_OK
+               : pr_fail(err, PR_E_USAGE, "--report", "'output_cols' is empty");
+}
+
+static int by_places(const void *x, const void *y)
+{
+    const struct entry *a = x, *b = y;
+
+    for (size_t i = 0; i < AXES; i++)
+        if (a->at[i] != b->at[i])
+            return a->at[i] < b->at[i] ? -1 : 1;
+    return 0;
+}
+
+static int put_in_order(struct maker *m, struct pr_err *err)
+{
+    size_t inputs = m->spec->input_count, kept = 0;
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && i <= inputs; i++)
+        rc = rank(m, &m->axes[i], i < inputs ? &m->p->axes[i] : &m->p->columns,
+                  err);
+    if (!rc && m->spec->output_cols)
+        rc = choose_columns(m, &m->axes[inputs], &m->p->columns, err);
+    if (rc)
+        return rc;
+    for (size_t k = 0; k < m->count; k++) {
+        struct entry e = m->entries[k];
+        for (size_t i = 0; i <= inputs; i++)
+            e.at[i] = m->axes[i].place[e.at[i]];
+        if (e.at[inputs] != UINT32_MAX)
+            m->entries[kept++] = e;
+    }
+    m->count = kept;
+    if (kept)
+        qsort(m->entries, kept, sizeof *m->entries, by_places);
+    return PR_OK;
+}
+
+/* ---- rows */
+
+static void add_figure(struct pr_pivot_figure *f, const struct pr_value *v)
+{
+    double x, delta;
+
+    if (!v || !pr_is_number(v) || !isfinite(pr_number(v)))
+        return;
+    x = pr_number(v);
+    f->n++;
+    f->whole = f->n == 1 && v->kind == PR_INT;
+    delta = x - f->mean;
+    f->mean += delta / (double)f->n;
+    f->m2 += delta * (x - f->mean);
+    f->ci = pr_scaling_half_width(f->n, f->m2);
+}
+
+static int begin_row(struct maker *m, const struct entry *e, struct pr_err *err)
+{
+    struct pr_pivot *p = m->p;
+    struct pr_pivot_row *row = &p->rows[p->row_count++];
+
+    if (p->row_count * p->columns.count > MAX_CELLS) {
+        pr_fail(err, PR_E_CONF, "", "the report would have more than %d cells",
+                MAX_CELLS);
+        return pr_hint(err, "--select picks what belongs together");
+    }
+    row->cells =
+        PR_ARENA_ARRAY(m->arena, struct pr_pivot_cell, p->columns.count);
+    if (!row->cells)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < m->spec->input_count; i++)
+        row->keys[i] = &p->axes[i].values[e->at[i]];
+    return PR_OK;
+}
+
+static int fill_rows(struct maker *m, struct pr_err *err)
+{
+    size_t inputs = m->spec->input_count;
+    struct pr_pivot *p = m->p;
+
+    p->rows = PR_ARENA_ARRAY(m->arena, struct pr_pivot_row, m->count);
+    if (!p->rows)
+        return pr_fail_nomem(err);
+    for (size_t k = 0; k < m->count; k++) {
+        const struct entry *e = &m->entries[k];
+        struct pr_pivot_cell *c;
+
+        if (!k || memcmp(e->at, e[-1].at, inputs * sizeof *e->at) != 0) {
+            int rc = begin_row(m, e, err);
+            if (rc)
+                return rc;
+        }
+        c = &p->rows[p->row_count - 1].cells[e->at[inputs]];
+        add_figure(&c->time, pr_get(&e->row->params, "results.time"));
+        add_figure(&c->rate, pr_get(&e->row->params, "results.throughput"));
+        p->repeats |= c->time.n > 1 || c->rate.n > 1;
+    }
+    return PR_OK;
+}
+
+int pr_pivot_build(const struct pr_bench *set, const struct pr_pivot_spec *spec,
+                   struct pr_arena *a, struct pr_pivot *ret, struct pr_err *err)
+{
+    struct pr_pivot p = {.spec = *spec};
+    struct maker m = {.spec = spec, .arena = a, .p = &p};
+    int rc = PR_OK;
+
+    for (size_t i = 0; i <= spec->input_count; i++) {
+        m.axes[i].name = i < spec->input_count ? spec->inputs[i] : spec->output;
+        m.axes[i].names = pr_names_new();
+        if (!m.axes[i].names)
+            rc = pr_fail_nomem(err);
+    }
+    for (size_t i = 0; !rc && i < pr_bench_size(set); i++)
+        rc = see_row(&m, pr_bench_row(set, i), err);
+    if (!rc)
+        rc = put_in_order(&m, err);
+    if (!rc)
+        rc = fill_rows(&m, err);
+    for (size_t i = 0; i <= spec->input_count; i++)
+        pr_names_free(m.axes[i].names);
+    if (!rc)
+        *ret = p;
+    return rc;
+}
+
+/* ---- what follows from them */
+
+double pr_pivot_speedup(const struct pr_pivot *p,
+                        const struct pr_pivot_row *row, size_t column)
+{
+    const struct pr_pivot_figure *base = &row->cells[0].rate;
+    const struct pr_pivot_figure *f = &row->cells[column].rate;
+
+    (void)p;
+    if (!base->n || !f->n || !(base->mean > 0))
+        return NAN;
+    return column ? f->mean / base->mean : 1;
+}
+
+static double share_of(const struct pr_pivot *p, size_t column)
+{
+    const struct pr_value *first = &p->columns.values[0];
+    const struct pr_value *v = &p->columns.values[column];
+
+    for (size_t i = 0; i < p->spec.input_count; i++)
+        if (strcmp(p->spec.inputs[i], "exp.effective_batch") == 0 &&
+            pr_is_number(v) && pr_is_number(first) && pr_number(first) > 0)
+            return pr_number(v) / pr_number(first);
+    return 1;
+}
+
+double pr_pivot_efficiency(const struct pr_pivot *p,
+                           const struct pr_pivot_row *row, size_t column)
+{
+    const struct pr_pivot_figure *base = &row->cells[0].time;
+    const struct pr_pivot_figure *f = &row->cells[column].time;
+    double percent;
+
+    if (!base->n || !f->n || !(f->mean > 0))
+        return NAN;
+    if (!column)
+        return 100;
+    percent =
+        trunc(10000.0 * base->mean / (share_of(p, column) * f->mean)) / 100.0;
+    return percent > 100 ? 100 : percent;
+}

@@ -1,0 +1,232 @@
+/* DLBS's tables: fixed columns, a blank at the end of each, three empty lines
+ * after a table. */
+#include "present/scaling_report.h"
+
+#include "base/decimal.h"
+#include "base/json_build.h"
+#include "present/screen.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum figure {
+    TIME,
+    RATE,
+    SPEEDUP,
+    EFFICIENCY,
+    TIME_CI,
+    EFFICIENCY_CI,
+    REPEATS,
+};
+
+static void pad(struct pr_buf *out, const char *text, unsigned width)
+{
+    size_t before = out->len, columns;
+
+    pr_screen_clean(out, text, strlen(text));
+    if (!pr_buf_ok(out) || !out->data)
+        return;
+    columns = pr_screen_columns(out->data + before, out->len - before);
+    for (; columns < width; columns++)
+        pr_buf_char(out, ' ');
+}
+
+static void put_float(struct pr_buf *out, double f)
+{
+    pr_buf_printf(out, " %-10.2f", f);
+}
+
+/* round(time, 3), then two digits: as DLBS has it. */
+static double rounded(double f)
+{
+    char text[400];
+    int n = snprintf(text, sizeof text, "%.3f", f);
+
+    return n > 0 && (size_t)n < sizeof text ? pr_decimal_read(text, (size_t)n)
+                                            : f;
+}
+
+static void put_none(struct pr_buf *out)
+{
+    pr_buf_str(out, " -         ");
+}
+
+/* Whole samples a second; of less than one, what there is of it. */
+static void put_rate(struct pr_buf *out, double rate)
+{
+    if (rate >= 1 && rate < 9e15)
+        pr_buf_printf(out, " %-10" PRId64, (int64_t)rate);
+    else
+        put_float(out, rate);
+}
+
+static void put_cell(const struct pr_scaling *s,
+                     const struct pr_scaling_cell *c, enum figure f,
+                     struct pr_buf *out)
+{
+    if (!c->n || ((f == SPEEDUP || f == EFFICIENCY) && !c->rated) ||
+        (f == TIME_CI && c->n < 2) ||
+        (f == EFFICIENCY_CI && !(c->efficiency_ci > 0)))
+        put_none(out);
+    else if (f == TIME)
+        put_float(out, s->type == PR_SCALING_EXPLORATION ? rounded(c->time)
+                                                         : c->time);
+    else if (f == RATE)
+        put_rate(out, c->rate);
+    else if (f == SPEEDUP && c->base)
+        pr_buf_printf(out, " %-10d", 1);
+    else
+        put_float(out, f == SPEEDUP      ? c->speedup
+                       : f == EFFICIENCY ? c->efficiency
+                       : f == TIME_CI    ? c->time_ci
+                                         : c->efficiency_ci);
+}
+
+static void put_header(const struct pr_scaling *s, struct pr_buf *out)
+{
+    bool batches = s->type == PR_SCALING_EXPLORATION;
+
+    pr_buf_printf(out, "%-20s %-10s", "Network", batches ? "Device" : "Batch");
+    for (size_t i = 0; i < s->column_count; i++)
+        pr_buf_printf(out, " %-10" PRId64,
+                      batches ? s->columns[i].batch : s->columns[i].count);
+    pr_buf_char(out, '\n');
+}
+
+static void put_table(const struct pr_scaling *s, const char *title,
+                      enum figure f, struct pr_buf *out)
+{
+    pr_buf_printf(out, "%s\n", title);
+    put_header(s, out);
+    for (size_t i = 0; i < s->row_count; i++) {
+        const struct pr_scaling_row *r = &s->rows[i];
+
+        pad(out, r->net, 20);
+        pr_buf_char(out, ' ');
+        if (r->device)
+            pad(out, r->device, 10);
+        else
+            pr_buf_printf(out, "%-10" PRId64, r->batch);
+        for (size_t k = 0; k < s->column_count; k++)
+            put_cell(s, &r->cells[k], f, out);
+        pr_buf_char(out, '\n');
+    }
+    pr_buf_str(out, "\n\n\n");
+}
+
+void pr_scaling_text(const struct pr_scaling *s, struct pr_buf *out)
+{
+    bool compared = s->type != PR_SCALING_EXPLORATION;
+
+    put_table(s, "Batch time (milliseconds)", TIME, out);
+    put_table(s, "Inferences Per Second (IPS, throughput)", RATE, out);
+    if (compared) {
+        put_table(s, "Speedup (instances per second)", SPEEDUP, out);
+        put_table(s,
+                  s->type == PR_SCALING_WEAK
+                      ? "Efficiency  = 100% * t1 / tN"
+                      : "Efficiency = 100% * t1 / (N * tN)",
+                  EFFICIENCY, out);
+    }
+    if (!s->repeats)
+        return;
+    put_table(s, "Batch time, 95% confidence: +/- milliseconds", TIME_CI, out);
+    if (compared)
+        put_table(s, "Efficiency, 95% confidence: +/-", EFFICIENCY_CI, out);
+}
+
+/* ---- JSON */
+
+static void put_profile(struct pr_jb *jb, const char *net, const char *kind,
+                        int64_t batch)
+{
+    pr_jb_obj(jb, NULL);
+    pr_jb_str(jb, "m", net);
+    pr_jb_obj(jb, "hw");
+    pr_jb_str(jb, "name", "");
+    pr_jb_str(jb, "pu", "");
+    pr_jb_int(jb, "n", 1);
+    pr_jb_obj(jb, "cluster");
+    pr_jb_int(jb, "sz", 1);
+    pr_jb_str(jb, "interconnect", "");
+    pr_jb_end(jb);
+    pr_jb_end(jb);
+    pr_jb_obj(jb, "sw");
+    pr_jb_str(jb, "rtm", "");
+    pr_jb_int(jb, "bsz", batch);
+    pr_jb_str(jb, "btype", kind);
+    pr_jb_end(jb);
+}
+
+/* The cells of a row that have a value, one for each number of devices. */
+static void put_figures(const struct pr_scaling *s,
+                        const struct pr_scaling_cell *cells, size_t count,
+                        enum figure f, const char *key, struct pr_jb *jb)
+{
+    char name[24];
+
+    pr_jb_obj(jb, key);
+    for (size_t i = 0; i < count; i++) {
+        bool last = i + 1 == count || s->type == PR_SCALING_EXPLORATION ||
+                    s->columns[i + 1].count != s->columns[i].count ||
+                    !cells[i + 1].n;
+        if (!cells[i].n || !last || (f == TIME_CI && cells[i].n < 2))
+            continue;
+        snprintf(name, sizeof name, "%" PRId64,
+                 s->type == PR_SCALING_EXPLORATION ? 1 : s->columns[i].count);
+        if (f == REPEATS)
+            pr_jb_uint(jb, name, cells[i].n);
+        else
+            pr_jb_float(jb, name, f == TIME ? cells[i].time : cells[i].time_ci);
+    }
+    pr_jb_end(jb);
+}
+
+static void put_perf(const struct pr_scaling *s,
+                     const struct pr_scaling_cell *cells, size_t count,
+                     struct pr_jb *jb)
+{
+    bool repeats = false;
+
+    for (size_t i = 0; i < count; i++)
+        repeats |= cells[i].n > 1;
+    pr_jb_obj(jb, "perf");
+    put_figures(s, cells, count, TIME, "data", jb);
+    pr_jb_arr(jb, "estimates");
+    pr_jb_end(jb);
+    if (repeats) {
+        put_figures(s, cells, count, REPEATS, "repeats", jb);
+        put_figures(s, cells, count, TIME_CI, "ci95", jb);
+    }
+    pr_jb_end(jb);
+    pr_jb_end(jb);
+}
+
+void pr_scaling_json(const struct pr_scaling *s, struct pr_buf *out)
+{
+    struct pr_jb jb;
+
+    pr_jb_init(&jb, out, 4);
+    pr_jb_obj(&jb, NULL);
+    pr_jb_arr(&jb, "data");
+    for (size_t i = 0; i < s->row_count; i++) {
+        const struct pr_scaling_row *r = &s->rows[i];
+
+        if (s->type != PR_SCALING_EXPLORATION) {
+            put_profile(&jb, r->net,
+                        s->type == PR_SCALING_WEAK ? "weak" : "strong",
+                        r->batch);
+            put_perf(s, r->cells, s->column_count, &jb);
+            continue;
+        }
+        for (size_t k = 0; k < s->column_count; k++)
+            if (r->cells[k].n) {
+                put_profile(&jb, r->net, "strong", s->columns[k].batch);
+                put_perf(s, &r->cells[k], 1, &jb);
+            }
+    }
+    pr_jb_end(&jb);
+    pr_jb_end(&jb);
+}
