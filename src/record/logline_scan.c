@@ -1,11 +1,12 @@
 /*
- * A whole log, line by line. A line that lies within one piece of input is
- * read where it is; only one that spans pieces is copied, and only as long as
- * it can still be a parameter line.
+ * A whole log. A parameter line that lies within one piece of input is read
+ * where it is; only one that spans pieces is copied, and only as long as it can
+ * still be a parameter line. Other lines are not looked at one by one.
  */
 #include "record/logline.h"
 
 #include "base/mem.h"
+#include "record/logline_find.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE_BYTES = 64 << 10 };
+enum { PIECE_BYTES = 128 << 10 };
 
 struct pr_log_scanner {
     const char *name;
@@ -163,35 +164,92 @@ static int end_line(struct pr_log_scanner *s, const char *p, size_t len,
     return rc;
 }
 
+static bool is_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+/* After the end of a line; a \n that may come next belongs to its \r. */
+static const char *step_over(struct pr_log_scanner *s, const char *stop,
+                             const char *end)
+{
+    if (*stop == '\r' && stop + 1 < end && stop[1] == '\n')
+        return stop + 2;
+    s->after_cr = *stop == '\r' && stop + 1 == end;
+    return stop + 1;
+}
+
+/* The parameter lines that begin and end between p, where a line begins, and
+ * end. Ends of lines are counted up to *ret_counted. */
+static int look_through(struct pr_log_scanner *s, const char *p,
+                        const char *end, const char **ret_counted,
+                        struct pr_err *err)
+{
+    const char *counted = p, *q = p;
+    int rc = PR_OK;
+
+    while (!rc && (q = pr_log_find_mark(q, end))) {
+        const char *b = q, *stop;
+
+        while (b > p && (b[-1] == ' ' || b[-1] == '\t'))
+            b--;
+        if (b > p && !is_end(b[-1])) {
+            while (q < end && *q == '_')
+                q++;
+            continue;
+        }
+        stop = pr_log_find_end(q, end);
+        if (!stop)
+            break;
+        s->counts.lines += pr_log_count_ends(counted, b) + 1;
+        rc = look_at(s, q, (size_t)(stop - q), err);
+        q = counted = step_over(s, stop, end);
+    }
+    *ret_counted = counted;
+    return rc;
+}
+
+/* A part of the input no longer than PIECE_BYTES. */
+static int feed_piece(struct pr_log_scanner *s, const char *p, const char *end,
+                      struct pr_err *err)
+{
+    const char *counted, *last;
+    int rc = PR_OK;
+
+    if (s->after_cr && *p == '\n')
+        p++;
+    s->after_cr = false;
+    if (s->line_bytes) {
+        const char *stop = pr_log_find_end(p, end);
+        if (!stop)
+            return keep(s, p, (size_t)(end - p), err);
+        rc = end_line(s, p, (size_t)(stop - p), err);
+        p = step_over(s, stop, end);
+    }
+    if (!rc)
+        rc = look_through(s, p, end, &counted, err);
+    if (rc)
+        return rc;
+    last = pr_log_last_line(counted, end);
+    s->counts.lines += pr_log_count_ends(counted, last);
+    if (last > counted && last == end && last[-1] == '\r')
+        s->after_cr = true;
+    return keep(s, last, (size_t)(end - last), err);
+}
+
 int pr_log_scanner_feed(struct pr_log_scanner *s, const char *bytes, size_t len,
                         struct pr_err *err)
 {
-    const char *p = bytes, *end = bytes + len, *nl = NULL;
+    int rc = PR_OK;
 
-    while (p < end) {
-        const char *stop, *cr;
-        int rc;
+    while (!rc && len) {
+        size_t n = len < PIECE_BYTES ? len : PIECE_BYTES;
 
-        if (s->after_cr && *p == '\n')
-            p++;
-        s->after_cr = false;
-        /* Looked for again only when passed: a log of \r alone would make us
-         * search the whole piece for each of its lines. */
-        if (!nl || nl < p)
-            nl = memchr(p, '\n', (size_t)(end - p));
-        if (!nl)
-            nl = end;
-        cr = memchr(p, '\r', (size_t)(nl - p));
-        stop = cr ? cr : nl;
-        if (stop == end)
-            return keep(s, p, (size_t)(end - p), err);
-        rc = end_line(s, p, (size_t)(stop - p), err);
-        if (rc)
-            return rc;
-        s->after_cr = *stop == '\r';
-        p = stop + 1;
+        rc = feed_piece(s, bytes, bytes + n, err);
+        bytes += n;
+        len -= n;
     }
-    return PR_OK;
+    return rc;
 }
 
 int pr_log_scanner_finish(struct pr_log_scanner *s,
