@@ -120,7 +120,7 @@ static void warn(const struct pr_bench_counts *n)
             "warning: %llu values were too many or too large for "
             "a result, and left out\n",
             (unsigned long long)n->dropped);
-    if (n->unreadable)
+    if (n->unreadable > 1)
         say(SAY_WARNING,
             "warning: %llu of %llu files could not be read, or "
             "not whole\n",
@@ -150,5 +150,8 @@ int bench_args_read(const struct cli *c, const struct bench_args *a,
     rc = pr_bench_read(inputs, count, &o, ret, err);
     if (!rc && !arg_on(c, A_IGNORE_ERRORS))
         warn(pr_bench_counts(*ret));
+    if (!rc && !pr_bench_counts(*ret)->files)
+        say_warning("", "there is nothing to read in these folders",
+                    "folders inside folders are read with --recursive");
     return rc;
 }

@@ -14,7 +14,7 @@
 enum {
     MAX_NAMES = 1 << 20, /* of a thread's rows */
     MAX_NAME = 4096,
-    MAX_MEMBERS = 1 << 16,
+    MAX_MEMBERS = 1 << 20,
     TIDY_AFTER = 4 << 20,
 };
 
