@@ -217,14 +217,15 @@ int pr_bench_query(const char *text, const char *name, struct pr_arena *a,
     }
     if (rc && err)
         *err = e;
-    if (rc == PR_E_FORMAT) {
-        pr_hint(err, "for example '{\"exp.framework\": \"caffe\", "
-                     "\"exp.num_gpus\": [1, 2]}'");
-        if (err)
-            err->code = PR_E_USAGE;
-        return PR_E_USAGE;
-    }
-    return rc ? rc : pr_query_new(v, name, ret, err);
+    if (!rc)
+        rc = pr_query_new(v, name, ret, err);
+    if (rc != PR_E_FORMAT && rc != PR_E_CONF)
+        return rc;
+    if (err)
+        err->code = PR_E_USAGE;
+    pr_hint(err, "for example '{\"exp.framework\": \"caffe\", "
+                 "\"exp.num_gpus\": [1, 2]}'");
+    return PR_E_USAGE;
 }
 
 bool pr_bench_ok(const struct pr_bench_row *row)

@@ -115,7 +115,8 @@ static void list_words(const struct values *v, struct pr_buf *out)
             pr_buf_printf(out, ", … (%u)", n - (v->missing > 0));
             break;
         }
-        if (len >= 2 && *s == '"') {
+        /* "0,1" keeps its quotes, or it would look like two. */
+        if (len >= 2 && *s == '"' && !memchr(s, ',', len)) {
             s++;
             len -= 2;
         }

@@ -205,7 +205,7 @@ static void queries_and_names(void **state)
     pr_query_free(q);
     assert_int_equal(pr_bench_query("{oops", "--query", a, &q, NULL),
                      PR_E_USAGE);
-    assert_int_equal(pr_bench_query("3", "--query", a, &q, NULL), PR_E_CONF);
+    assert_int_equal(pr_bench_query("3", "--query", a, &q, NULL), PR_E_USAGE);
 }
 
 /* A name said again and again takes the memory of one value. */

@@ -1,0 +1,13 @@
+# A run directory, the folder of one experiment and an archive say the same.
+prony run -q -P exp.command='"sh -c \"echo __results.time__= ${t}0\""' \
+    -V t='[1, 2, 3]' -o out >/dev/null
+tar czf out.tgz out
+prony parse out -o a.json --output-params t,exp.status,results.time >/dev/null
+prony parse out.tgz -o b.json --output-params t,exp.status,results.time >/dev/null
+prony parse out/experiments/* -o c.json --output-params t,exp.status,results.time >/dev/null
+prony parse . --recursive -o d.json --output-params t,exp.status,results.time >/dev/null
+cat a.json
+for other in b c d; do
+    grep -c '"t": ' $other.json
+done
+prony parse out --query '{"t": 2}' -q | head -1
