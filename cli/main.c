@@ -97,11 +97,9 @@ static const struct verb verbs[] = {
      "line never loses a file. Without an output file it prints a summary, "
      "with --report tables.",
      "  prony parse logs --recursive --output-file results.json\n"
-     "  prony parse logs --output-file results.json.gz --output-params "
-     "exp.model,results.time\n"
+     "  prony parse logs -o small.json.gz --output-params exp.id,results.time\n"
      "  prony parse logs --report regular\n"
-     "  prony parse runs/sweep.20261115T221702Z --query '{\"exp.status\": "
-     "\"ok\"}'\n",
+     "  prony parse runs/sweep --query '{\"exp.status\": \"ok\"}'\n",
      cmd_parse},
     {"scaling", ON_SCALING, "[FILE|DIR…]",
      "how time changes with devices and batches",
@@ -111,11 +109,9 @@ static const struct verb verbs[] = {
      "GPUs, or replicas where processors computed. Repeats of an experiment "
      "become a mean with a 95 % confidence interval.",
      "  prony scaling results.json --type weak-scaling\n"
-     "  prony scaling --summary-file results.json --type strong-scaling "
-     "--target-variable results.time --query '{\"exp.framework\": "
-     "\"mxnet\"}'\n"
-     "  prony scaling runs/sweep.20261115T221702Z --type exploration "
-     "--report-file report.json\n",
+     "  prony scaling runs/sweep --type exploration --report-file out.json\n"
+     "  prony scaling --summary-file a.json --query '{\"exp.model\": "
+     "\"vgg\"}'\n",
      cmd_scaling},
     {"model", ON_MODEL, "[NAME|FILE…]",
      "the networks there are, and their layers",

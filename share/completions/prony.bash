@@ -1,7 +1,7 @@
 # bash completion for prony. Written by "prony __complete bash"; do not
 # edit.
 
-_prony_verbs='demo plan run generate capacity report model help doctor'
+_prony_verbs='demo plan run generate capacity report parse scaling model help doctor'
 _prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container sys.plan_builder'
 _prony_names='exp.workload
 exp.command
@@ -442,6 +442,45 @@ _prony_options()
         --color \
         --progress \
         --format ;;
+    parse) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --recursive \
+        --query \
+        --select \
+        --threads \
+        --ignore-errors \
+        --output-file \
+        --output-params \
+        --overwrite \
+        --filter-query \
+        --filter-params \
+        --failed-benchmarks \
+        --benchmarks-per-file \
+        --num-output-files \
+        --report \
+        --format ;;
+    scaling) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --recursive \
+        --query \
+        --select \
+        --threads \
+        --ignore-errors \
+        --summary-file \
+        --type \
+        --target-variable \
+        --report-file \
+        --format ;;
     model) echo \
         --help \
         --log-level \
@@ -556,6 +595,32 @@ _prony_option()
     'report --color') echo 'choice auto always never' ;;
     'report --progress') echo 'choice auto always never plain json' ;;
     'report --format') echo 'choice text json csv md' ;;
+    'parse --log-level') echo 'choice critical error warning info debug' ;;
+    'parse --color') echo 'choice auto always never' ;;
+    'parse --progress') echo 'choice auto always never plain json' ;;
+    'parse --query') echo 'any' ;;
+    'parse --select') echo 'any' ;;
+    'parse --threads') echo 'any' ;;
+    'parse --output-file' | 'parse -o') echo 'file' ;;
+    'parse --output-params') echo 'any' ;;
+    'parse --filter-query') echo 'any' ;;
+    'parse --filter-params') echo 'any' ;;
+    'parse --failed-benchmarks') echo 'choice keep discard keep_separately' ;;
+    'parse --benchmarks-per-file') echo 'any' ;;
+    'parse --num-output-files') echo 'any' ;;
+    'parse --report') echo 'any' ;;
+    'parse --format') echo 'choice text json' ;;
+    'scaling --log-level') echo 'choice critical error warning info debug' ;;
+    'scaling --color') echo 'choice auto always never' ;;
+    'scaling --progress') echo 'choice auto always never plain json' ;;
+    'scaling --query') echo 'any' ;;
+    'scaling --select') echo 'any' ;;
+    'scaling --threads') echo 'any' ;;
+    'scaling --summary-file') echo 'file' ;;
+    'scaling --type') echo 'choice weak-scaling strong-scaling exploration' ;;
+    'scaling --target-variable') echo 'name' ;;
+    'scaling --report-file') echo 'file' ;;
+    'scaling --format') echo 'choice text json' ;;
     'model --log-level') echo 'choice critical error warning info debug' ;;
     'model --color') echo 'choice auto always never' ;;
     'model --progress') echo 'choice auto always never plain json' ;;
@@ -585,6 +650,8 @@ _prony_takes()
     generate) echo target ;;
     capacity) echo target ;;
     report) echo dir ;;
+    parse) echo file ;;
+    scaling) echo file ;;
     model) echo file ;;
     help) echo topic ;;
     esac

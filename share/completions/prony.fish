@@ -490,6 +490,8 @@ function __prony_topics
         generate 'make the data set of an experiment, and nothing else' \
         capacity 'the most accelerators that this storage keeps busy' \
         report 'the results of a run' \
+        parse 'numbers out of logs' \
+        scaling 'how time changes with devices and batches' \
         model 'the networks there are, and their layers' \
         help 'parameters, verbs and what they mean' \
         doctor 'what this machine and this build have and lack' \
@@ -529,15 +531,17 @@ complete -c prony -n __prony_no_verb -a run -d 'run a plan and record every resu
 complete -c prony -n __prony_no_verb -a generate -d 'make the data set of an experiment, and nothing else'
 complete -c prony -n __prony_no_verb -a capacity -d 'the most accelerators that this storage keeps busy'
 complete -c prony -n __prony_no_verb -a report -d 'the results of a run'
+complete -c prony -n __prony_no_verb -a parse -d 'numbers out of logs'
+complete -c prony -n __prony_no_verb -a scaling -d 'how time changes with devices and batches'
 complete -c prony -n __prony_no_verb -a model -d 'the networks there are, and their layers'
 complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
 complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
-complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l help -s h -d 'show this help'
-complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l verbose -s v -d 'say more: --log-level debug'
-complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
-complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l help -s h -d 'show this help'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l verbose -s v -d 'say more: --log-level debug'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
 complete -c prony -n '__prony_verb plan run generate capacity' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
 complete -c prony -n '__prony_verb plan run generate capacity' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
 complete -c prony -n '__prony_verb plan run generate capacity' -l extension -s E -x -d 'change experiments that match a condition'
@@ -586,6 +590,26 @@ complete -c prony -n '__prony_verb capacity' -l data -s d -x -a '(__fish_complet
 complete -c prony -n '__prony_verb capacity' -l resume -x -a '(__fish_complete_directories)' -d 'go on with the search in DIR; trials that are done are not run again'
 complete -c prony -n '__prony_verb capacity' -l format -x -a 'text json' -d 'how the answer is printed (default: text)'
 complete -c prony -n '__prony_verb report' -l format -x -a 'text json csv md' -d 'how the report is printed (default: text)'
+complete -c prony -n '__prony_verb parse scaling' -l recursive -s r -d 'read folders inside folders, too'
+complete -c prony -n '__prony_verb parse scaling' -l query -x -d 'only results that match: {"exp.framework": "caffe", "exp.num_gpus": [1, 2]}; text is a pattern that matches from the start, a list means one of these; may be repeated, and be a file'
+complete -c prony -n '__prony_verb parse scaling' -l select -x -d 'the same as --query'
+complete -c prony -n '__prony_verb parse scaling' -l threads -x -d 'threads that read files (default: one for each processor)'
+complete -c prony -n '__prony_verb parse scaling' -l ignore-errors -d 'say nothing of what cannot be read'
+complete -c prony -n '__prony_verb parse' -l output-file -s o -r -F -d 'write all results as {"data": […]}, .json or .json.gz (also --output)'
+complete -c prony -n '__prony_verb parse' -l output-params -x -d 'write only these parameters, in this order'
+complete -c prony -n '__prony_verb parse' -l overwrite -d 'replace an output file that is there (the default; --no-overwrite refuses)'
+complete -c prony -n '__prony_verb parse' -l filter-query -x -d 'as --query, but a result that lacks a parameter passes'
+complete -c prony -n '__prony_verb parse' -l filter-params -x -d 'only results that have all of these parameters'
+complete -c prony -n '__prony_verb parse' -l failed-benchmarks -x -a 'keep discard keep_separately' -d 'what becomes of results without a throughput or time above zero (default: keep); separately: in FILE_failed.json'
+complete -c prony -n '__prony_verb parse' -l benchmarks-per-file -x -d 'write FILE_0.json, FILE_1.json, … with N results each'
+complete -c prony -n '__prony_verb parse' -l num-output-files -x -d 'write the results to N files of that kind'
+complete -c prony -n '__prony_verb parse' -l report -x -d 'print tables of times and throughputs: regular, weak-scaling, strong-scaling, exploration, or {"inputs": […], "output": "…"}'
+complete -c prony -n '__prony_verb parse' -l format -x -a 'text json' -d 'how the summary is printed (default: text)'
+complete -c prony -n '__prony_verb scaling' -l summary-file -r -F -d 'results to report on; the same as naming them'
+complete -c prony -n '__prony_verb scaling' -l type -x -a 'weak-scaling strong-scaling exploration' -d 'the report (default: weak-scaling)'
+complete -c prony -n '__prony_verb scaling' -l target-variable -x -a '(__prony_names)' -d 'the time of a batch in milliseconds (default: results.time)'
+complete -c prony -n '__prony_verb scaling' -l report-file -r -F -d 'write the report as JSON, too'
+complete -c prony -n '__prony_verb scaling' -l format -x -a 'text json' -d 'how the report is printed (default: text)'
 complete -c prony -n '__prony_verb model' -l input -x -d 'another input than the definition has: 3,64,64, or 540 for one that is no image'
 complete -c prony -n '__prony_verb model' -l classes -x -d 'another number of classes than the definition has'
 complete -c prony -n '__prony_verb model' -l tiny -d 'the small size that the definition has, to try things'
@@ -602,5 +626,7 @@ complete -c prony -n '__prony_verb run' -F -a '(__prony_bundled; __prony_setting
 complete -c prony -n '__prony_verb generate' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb capacity' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb report' -a '(__fish_complete_directories)'
+complete -c prony -n '__prony_verb parse' -r -F
+complete -c prony -n '__prony_verb scaling' -r -F
 complete -c prony -n '__prony_verb model' -r -F
 complete -c prony -n '__prony_verb help' -a '(__prony_topics)'

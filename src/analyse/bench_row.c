@@ -233,7 +233,7 @@ int pr_bench_put_flat(struct pr_bench_reader *r, const char *prefix,
             continue;
         }
         if (m->value.kind == PR_MAP) {
-            strcpy(name + n, ".");
+            memcpy(name + n, ".", 2);
             rc = pr_bench_put_flat(r, name, &m->value, err);
         } else {
             rc = pr_bench_put(r, name, (size_t)n, &m->value, err);
