@@ -46,6 +46,15 @@ struct pr_bench_slot {
     bool known, unwanted;
 };
 
+/* A name as it stood in the record before. */
+struct pr_bench_guess {
+    const char *text;
+    uint32_t len, name;
+    bool wanted;
+};
+
+enum { PR_BENCH_GUESSES = 64 };
+
 /* What one thread has. */
 struct pr_bench_reader {
     const struct pr_bench_opts *opts;
@@ -60,6 +69,7 @@ struct pr_bench_reader {
     size_t tidy_at; /* bytes of scratch */
     bool full;      /* the row has all it may hold */
     char *piece;    /* room for PR_BENCH_PIECE bytes of a file */
+    struct pr_bench_guess guesses[PR_BENCH_GUESSES]; /* by place */
     struct pr_bench_item *item;
     struct pr_bench_counts counts;
 };
@@ -78,6 +88,15 @@ void pr_bench_begin(struct pr_bench_reader *r);
 
 /* Whether a value of that name would be kept. */
 bool pr_bench_wants(struct pr_bench_reader *r, const char *key, size_t len);
+
+/* What is known of a name, for putting several values of it. 1: it is wanted;
+ * 0; or PR_E_NOMEM. */
+int pr_bench_name(struct pr_bench_reader *r, const char *key, size_t len,
+                  struct pr_bench_guess *ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_bench_put_named(struct pr_bench_reader *r,
+                       const struct pr_bench_guess *name,
+                       const struct pr_value *value,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 /* A name given again keeps its place and gets the new value. */
 int pr_bench_put(struct pr_bench_reader *r, const char *key, size_t len,
@@ -133,6 +152,11 @@ int pr_bench_document(struct pr_bench_reader *r, const char *name,
 int pr_bench_judge(struct pr_bench_reader *r, const char *name,
                    const char *text, size_t len, int rc, const struct pr_err *e,
                    enum pr_bench_kind kind, struct pr_err *err) PR_MUST_CHECK;
+
+/* Makes the row of a record, whose bracket is at p, but does not end it.
+ * Answers what follows the record; NULL: it must be read in full. */
+const char *pr_bench_quick(struct pr_bench_reader *r, const char *p,
+                           const char *end, struct pr_err *err);
 
 /* Whatever item is. */
 int pr_bench_read_item(struct pr_bench_reader *r, struct pr_bench_item *item,

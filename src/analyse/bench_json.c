@@ -18,6 +18,8 @@ struct doc {
     struct pr_json_walk walk;
     struct pr_arena *arena; /* of one item */
     bool any;               /* rows were made */
+    const char *counted;    /* lines, up to here */
+    unsigned line;
 };
 
 /* ---- one flat map at the cursor */
@@ -227,17 +229,58 @@ static int take_known(struct doc *d, const char *text, size_t len,
 
 /* ---- lists */
 
+static bool begins(const struct pr_json_walk *w, char bracket)
+{
+    struct pr_json_walk at = *w;
+
+    return pr_json_enter(&at, bracket, NULL) == PR_OK;
+}
+
+/* Quick records count no lines; who wants to say where it is must. */
+static void count_lines(struct doc *d)
+{
+    const char *p = d->counted;
+
+    while ((p = memchr(p, '\n', (size_t)(d->walk.pos - p)))) {
+        d->line++;
+        d->walk.text = ++p;
+    }
+    d->counted = d->walk.pos;
+    d->walk.line = d->line;
+}
+
 /* An item of {"data": […]}: it is what it is, nothing is looked for in it. */
 static int take_row(struct doc *d, struct pr_err *err)
 {
-    int rc;
+    const char *p = d->walk.pos, *after;
+    int rc = PR_OK;
 
-    pr_bench_begin(d->r);
-    rc = take_members(d, err);
-    if (!rc)
-        rc = pr_bench_end(d->r, d->name, err);
+    while (*p != '{')
+        p++;
     d->any = true;
-    return rc;
+    after = pr_bench_quick(d->r, p, d->walk.end, err);
+    if (after) {
+        d->walk.pos = after;
+    } else {
+        count_lines(d);
+        pr_bench_begin(d->r);
+        rc = take_members(d, err);
+    }
+    return rc ? rc : pr_bench_end(d->r, d->name, err);
+}
+
+/* The cursor to the next item; an error is looked for again with the lines
+ * counted. */
+static int next_item(struct doc *d, struct pr_err *err)
+{
+    struct pr_json_walk at = d->walk;
+    int rc = pr_json_next(&d->walk, ']', d->arena, NULL, NULL);
+
+    if (rc >= 0)
+        return rc;
+    d->walk = at;
+    count_lines(d);
+    return pr_json_next(&d->walk, ']', d->arena, NULL, err);
 }
 
 static int take_list(struct doc *d, bool rows, struct pr_err *err)
@@ -246,32 +289,25 @@ static int take_list(struct doc *d, bool rows, struct pr_err *err)
     size_t len;
     int rc = pr_json_enter(&d->walk, '[', err);
 
-    while (!rc &&
-           (rc = pr_json_next(&d->walk, ']', d->arena, NULL, err)) == 1) {
-        struct pr_json_walk at = d->walk;
+    d->counted = d->walk.pos;
+    d->line = d->walk.line;
+    while (!rc && (rc = next_item(d, err)) == 1) {
+        bool map = begins(&d->walk, '{');
 
-        rc = pr_json_enter(&at, '{', NULL);
-        if (!rc && rows) {
+        rc = PR_OK;
+        if (map && rows)
             rc = take_row(d, err);
-        } else {
-            bool map = !rc;
+        else
             rc = pr_json_span(&d->walk, &text, &len, err);
-            if (!rc && map)
-                rc = take_known(d, text, len, d->walk.line, err);
-        }
+        if (!rc && map && !rows)
+            rc = take_known(d, text, len, d->walk.line, err);
         pr_arena_reset(d->arena);
     }
+    count_lines(d);
     return rc;
 }
 
 /* ---- a document */
-
-static bool begins(const struct pr_json_walk *w, char bracket)
-{
-    struct pr_json_walk at = *w;
-
-    return pr_json_enter(&at, bracket, NULL) == PR_OK;
-}
 
 static bool is_key(const char *key, size_t len, const char *name)
 {

@@ -174,33 +174,55 @@ static int new_member(struct pr_bench_reader *r, uint32_t name, size_t len,
     return PR_OK;
 }
 
-int pr_bench_put(struct pr_bench_reader *r, const char *key, size_t len,
-                 const struct pr_value *value, struct pr_err *err)
+int pr_bench_name(struct pr_bench_reader *r, const char *key, size_t len,
+                  struct pr_bench_guess *ret, struct pr_err *err)
 {
-    bool inside = value->kind < PR_STR; /* nothing to copy */
-    uint32_t name;
+    uint32_t name = PR_NO_NAME;
     int rc = find_slot(r, key, len, &name, err);
 
-    if (rc != 1)
+    if (rc < 0)
         return rc;
+    *ret = (struct pr_bench_guess){
+        .text = name == PR_NO_NAME ? NULL : pr_names_text(r->names, name),
+        .len = (uint32_t)len,
+        .name = name,
+        .wanted = rc == 1};
+    return rc;
+}
+
+int pr_bench_put_named(struct pr_bench_reader *r,
+                       const struct pr_bench_guess *n,
+                       const struct pr_value *value, struct pr_err *err)
+{
+    bool inside = value->kind < PR_STR; /* nothing to copy */
+    bool is_new = r->slots[n->name].round != r->round;
+    int rc = PR_OK;
+
     if (!inside && pr_arena_bytes(r->scratch) >= r->tidy_at)
         rc = tidy(r, err);
-    else
-        rc = PR_OK;
     if (rc)
         return rc;
-    if ((!inside && r->full) ||
-        (r->slots[name].round != r->round && r->count == MAX_MEMBERS)) {
+    if ((!inside && r->full) || (is_new && r->count == MAX_MEMBERS)) {
         r->counts.dropped++;
         return PR_OK;
     }
-    if (r->slots[name].round != r->round)
-        rc = new_member(r, name, len, err);
+    if (is_new)
+        rc = new_member(r, n->name, n->len, err);
     if (rc)
         return rc;
-    return pr_copy(r->scratch, value, &r->members[r->slots[name].index].value)
+    return pr_copy(r->scratch, value,
+                   &r->members[r->slots[n->name].index].value)
                ? PR_OK
                : pr_fail_nomem(err);
+}
+
+int pr_bench_put(struct pr_bench_reader *r, const char *key, size_t len,
+                 const struct pr_value *value, struct pr_err *err)
+{
+    struct pr_bench_guess name;
+    int rc = pr_bench_name(r, key, len, &name, err);
+
+    return rc == 1 ? pr_bench_put_named(r, &name, value, err) : rc;
 }
 
 int pr_bench_put_str(struct pr_bench_reader *r, const char *key, const char *s,

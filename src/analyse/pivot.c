@@ -34,6 +34,7 @@ struct maker {
     struct entry *entries;
     size_t count, cap;
     struct pr_pivot *p;
+    struct pr_scaling_t last;
 };
 
 /* ---- values */
@@ -236,7 +237,8 @@ static int put_in_order(struct maker *m, struct pr_err *err)
 
 /* ---- rows */
 
-static void add_figure(struct pr_pivot_figure *f, const struct pr_value *v)
+static void add_figure(struct maker *m, struct pr_pivot_figure *f,
+                       const struct pr_value *v)
 {
     double x, delta;
 
@@ -248,7 +250,7 @@ static void add_figure(struct pr_pivot_figure *f, const struct pr_value *v)
     delta = x - f->mean;
     f->mean += delta / (double)f->n;
     f->m2 += delta * (x - f->mean);
-    f->ci = pr_scaling_half_width(f->n, f->m2);
+    f->ci = pr_scaling_half_width(&m->last, f->n, f->m2);
 }
 
 static int begin_row(struct maker *m, const struct entry *e, struct pr_err *err)
@@ -288,8 +290,8 @@ static int fill_rows(struct maker *m, struct pr_err *err)
                 return rc;
         }
         c = &p->rows[p->row_count - 1].cells[e->at[inputs]];
-        add_figure(&c->time, pr_get(&e->row->params, "results.time"));
-        add_figure(&c->rate, pr_get(&e->row->params, "results.throughput"));
+        add_figure(m, &c->time, pr_get(&e->row->params, "results.time"));
+        add_figure(m, &c->rate, pr_get(&e->row->params, "results.throughput"));
         p->repeats |= c->time.n > 1 || c->rate.n > 1;
     }
     return PR_OK;

@@ -35,6 +35,7 @@ struct builder {
     struct pr_arena *arena;
     struct pr_scaling_row *rows;
     size_t cap;
+    struct pr_scaling_t last;
 };
 
 static const struct pr_scaling_point *find(const struct pr_scaling_points *p,
@@ -66,7 +67,7 @@ static void fill(struct builder *b, const struct pr_scaling_point *p,
     *c = (struct pr_scaling_cell){
         .n = p->n,
         .time = p->mean,
-        .time_ci = pr_scaling_half_width(p->n, p->m2),
+        .time_ci = pr_scaling_half_width(&b->last, p->n, p->m2),
         .rate = (double)p->batch * (1000.0 / p->mean),
     };
     b->s->repeats |= p->n > 1;

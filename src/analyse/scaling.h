@@ -101,7 +101,12 @@ int pr_scaling_collect(const struct pr_bench *set,
 int64_t pr_scaling_devices(const struct pr_bench_row *row, struct pr_arena *a,
                            const char **ret_device);
 
-/* Half the width of the 95 % interval of a mean; 0 below two. */
-double pr_scaling_half_width(uint64_t n, double m2);
+/* Half the width of the 95 % interval of a mean; 0 below two. Student's t takes
+ * a while: that of the last n is kept. */
+struct pr_scaling_t {
+    uint64_t n;
+    double t;
+};
+double pr_scaling_half_width(struct pr_scaling_t *last, uint64_t n, double m2);
 
 #endif

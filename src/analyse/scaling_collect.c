@@ -427,13 +427,14 @@ int pr_scaling_collect(const struct pr_bench *set,
     return rc;
 }
 
-double pr_scaling_half_width(uint64_t n, double m2)
+double pr_scaling_half_width(struct pr_scaling_t *last, uint64_t n, double m2)
 {
     unsigned freedom;
 
     if (n < 2)
         return 0;
     freedom = n - 1 > 1000000 ? 1000000 : (unsigned)(n - 1);
-    return pr_student_t(0.025, freedom) *
-           sqrt(m2 / (double)(n - 1) / (double)n);
+    if (last->n != n)
+        *last = (struct pr_scaling_t){n, pr_student_t(0.025, freedom)};
+    return last->t * sqrt(m2 / (double)(n - 1) / (double)n);
 }
