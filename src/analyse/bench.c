@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 16, MAX_QUERY = 1 << 20 };
+enum { MAX_THREADS = PR_BENCH_MAX_THREADS, MAX_QUERY = 1 << 20 };
 
 struct worker {
     struct pr_bench *set;
@@ -34,16 +34,22 @@ struct pr_bench {
     struct pr_bench_counts counts;
 };
 
-void pr_bench_free(struct pr_bench *b)
+static void free_workers(struct pr_bench *b)
 {
-    if (!b)
-        return;
     for (unsigned i = 0; i < b->worker_count; i++) {
         struct pr_bench_reader *r = &b->workers[i].reader;
         pr_bench_reader_done(r);
         pr_arena_free(r->arena);
         pr_names_free(r->names);
     }
+    b->worker_count = 0;
+}
+
+void pr_bench_free(struct pr_bench *b)
+{
+    if (!b)
+        return;
+    free_workers(b);
     pr_arena_free(b->arena);
     pr_free(b);
 }
@@ -66,8 +72,6 @@ static unsigned pick_threads(const struct pr_bench *b)
     long n = b->opts->threads ? (long)b->opts->threads
                               : sysconf(_SC_NPROCESSORS_ONLN);
 
-    if (n > (long)b->list.count)
-        n = (long)b->list.count;
     return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
 }
 
@@ -77,10 +81,13 @@ static int read_all(struct pr_bench *b, struct pr_err *err)
     unsigned want = pick_threads(b), started = 1;
     int rc = PR_OK;
 
+    if (want > b->list.count)
+        want = b->list.count ? (unsigned)b->list.count : 1;
     for (unsigned i = 0; !rc && i < want; i++) {
-        b->workers[i].set = b;
+        b->workers[i] = (struct worker){.set = b};
         b->worker_count++;
         rc = pr_bench_reader_init(&b->workers[i].reader, b->opts, err);
+        b->workers[i].reader.thread = i;
     }
     if (rc)
         return rc;
@@ -128,24 +135,60 @@ static int gather(struct pr_bench *b, struct pr_err *err)
     return PR_OK;
 }
 
+static int find_all(struct pr_bench *b, const char *const *inputs, size_t count,
+                    struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = pr_bench_find(&b->list, inputs[i], b->opts->recursive, err);
+    return rc;
+}
+
+static bool split_wrong(const struct pr_bench *b)
+{
+    for (size_t i = 0; i < b->list.count; i++)
+        if (b->list.items[i].split_wrong)
+            return true;
+    return false;
+}
+
+/* A cut was wrong, or what was cut is damaged: everything again, in one
+ * piece. */
+static int begin_again(struct pr_bench *b, const char *const *inputs,
+                       size_t count, struct pr_err *err)
+{
+    int rc;
+
+    free_workers(b);
+    b->list = (struct pr_bench_list){.arena = b->arena};
+    b->next = 0;
+    b->stop = false;
+    if (b->opts->restart)
+        b->opts->restart(b->opts->ctx);
+    rc = find_all(b, inputs, count, err);
+    return rc ? rc : read_all(b, err);
+}
+
 int pr_bench_read(const char *const *inputs, size_t count,
                   const struct pr_bench_opts *opts, struct pr_bench **ret,
                   struct pr_err *err)
 {
     struct pr_bench *b = pr_alloc_zeroed(sizeof *b);
-    int rc = PR_OK;
+    int rc;
 
     if (!b)
         return pr_fail_nomem(err);
     b->opts = opts;
     b->arena = pr_arena_new(65536);
     b->list.arena = b->arena;
-    if (!b->arena)
-        rc = pr_fail_nomem(err);
-    for (size_t i = 0; !rc && i < count; i++)
-        rc = pr_bench_find(&b->list, inputs[i], opts->recursive, err);
+    rc = b->arena ? find_all(b, inputs, count, err) : pr_fail_nomem(err);
+    if (!rc)
+        rc = pr_bench_split(&b->list, pick_threads(b), err);
     if (!rc)
         rc = read_all(b, err);
+    if (!rc && split_wrong(b))
+        rc = begin_again(b, inputs, count, err);
     if (!rc)
         rc = gather(b, err);
     if (rc) {

@@ -36,7 +36,16 @@ struct pr_bench_opts {
     const char *const *names; /* all that is needed, beside what filters ask
                                  for; NULL: everything */
     size_t name_count;
+    /* Instead of keeping rows: hands each to a function, from several threads
+     * at once, in no order; the row is borrowed. restart: forget all, it
+     * begins again. */
+    int (*each)(void *ctx, unsigned thread, const struct pr_bench_row *row,
+                struct pr_err *err);
+    void (*restart)(void *ctx);
+    void *ctx;
 };
+
+enum { PR_BENCH_MAX_THREADS = 16 };
 
 enum { PR_BENCH_NOTES = 10 };
 

@@ -319,6 +319,12 @@ static int take_mapped(struct stream *s, int fd, const char *head, ssize_t n,
     rc = pr_file_map(s->item->path, &view, err);
     if (rc)
         return rc;
+    if (s->item->parts) {
+        s->r->counts.files += !s->item->part;
+        rc = pr_bench_document_part(s->r, s->item, view.data, view.len, err);
+        pr_file_unmap(&view);
+        return rc ? rc : 1;
+    }
     s->r->counts.files++;
     rc = pr_bench_document(s->r, s->item->path, view.data, view.len,
                            s->item->kind, &e);

@@ -22,6 +22,8 @@ enum pr_bench_kind {
 struct pr_bench_item {
     const char *path;
     enum pr_bench_kind kind;
+    unsigned part, parts; /* of a list that several threads read */
+    bool split_wrong;     /* this part did not end where the next begins */
     struct pr_bench_row *rows;
     size_t count, cap;
 };
@@ -70,6 +72,7 @@ struct pr_bench_reader {
     bool full;      /* the row has all it may hold */
     char *piece;    /* room for PR_BENCH_PIECE bytes of a file */
     struct pr_bench_guess guesses[PR_BENCH_GUESSES]; /* by place */
+    unsigned thread;
     struct pr_bench_item *item;
     struct pr_bench_counts counts;
 };
@@ -152,6 +155,18 @@ int pr_bench_document(struct pr_bench_reader *r, const char *name,
 int pr_bench_judge(struct pr_bench_reader *r, const char *name,
                    const char *text, size_t len, int rc, const struct pr_err *e,
                    enum pr_bench_kind kind, struct pr_err *err) PR_MUST_CHECK;
+
+/* A list in a large JSON file is cut where a record seems to begin. Each part
+ * must end where the next begins; else the file is read again as one. */
+int pr_bench_split(struct pr_bench_list *list, unsigned threads,
+                   struct pr_err *err) PR_MUST_CHECK;
+const char *pr_bench_cut(const char *text, size_t len, unsigned part,
+                         unsigned parts);
+
+/* One part. PR_OK: its rows were made, and item->split_wrong tells. */
+int pr_bench_document_part(struct pr_bench_reader *r,
+                           struct pr_bench_item *item, const char *text,
+                           size_t len, struct pr_err *err) PR_MUST_CHECK;
 
 /* Makes the row of a record, whose bracket is at p, but does not end it.
  * Answers what follows the record; NULL: it must be read in full. */

@@ -18,6 +18,8 @@ struct doc {
     struct pr_json_walk walk;
     struct pr_arena *arena; /* of one item */
     bool any;               /* rows were made */
+    const char *stop;       /* another part begins; NULL: none does */
+    bool landed;            /* … and this one ended there */
     const char *counted;    /* lines, up to here */
     unsigned line;
 };
@@ -283,28 +285,54 @@ static int next_item(struct doc *d, struct pr_err *err)
     return pr_json_next(&d->walk, ']', d->arena, NULL, err);
 }
 
-static int take_list(struct doc *d, bool rows, struct pr_err *err)
+/* 1: the item at the cursor is another part's. */
+static int at_stop(struct doc *d)
 {
+    const char *p = d->walk.pos;
+
+    while (p < d->walk.end && (unsigned char)*p <= ' ')
+        p++;
+    if (!d->stop || p < d->stop)
+        return 0;
+    d->landed = p == d->stop;
+    return 1;
+}
+
+/* At an item. */
+static int take_item(struct doc *d, bool rows, struct pr_err *err)
+{
+    bool map = begins(&d->walk, '{');
     const char *text;
     size_t len;
-    int rc = pr_json_enter(&d->walk, '[', err);
+    int rc = map && rows ? take_row(d, err)
+                         : pr_json_span(&d->walk, &text, &len, err);
+
+    if (!rc && map && !rows)
+        rc = take_known(d, text, len, d->walk.line, err);
+    pr_arena_reset(d->arena);
+    return rc;
+}
+
+static int take_items(struct doc *d, bool rows, struct pr_err *err)
+{
+    int rc = PR_OK;
 
     d->counted = d->walk.pos;
     d->line = d->walk.line;
     while (!rc && (rc = next_item(d, err)) == 1) {
-        bool map = begins(&d->walk, '{');
-
-        rc = PR_OK;
-        if (map && rows)
-            rc = take_row(d, err);
-        else
-            rc = pr_json_span(&d->walk, &text, &len, err);
-        if (!rc && map && !rows)
-            rc = take_known(d, text, len, d->walk.line, err);
-        pr_arena_reset(d->arena);
+        if (at_stop(d))
+            return PR_OK;
+        rc = take_item(d, rows, err);
     }
     count_lines(d);
     return rc;
+}
+
+static int take_list(struct doc *d, bool rows, struct pr_err *err)
+{
+    int rc = pr_json_enter(&d->walk, '[', err);
+
+    return rc ? rc : take_items(d, rows, err);
 }
 
 /* ---- a document */
@@ -322,8 +350,9 @@ static int take_object(struct doc *d, struct pr_err *err)
     bool listed = false;
     int rc = pr_json_enter(&d->walk, '{', err);
 
-    while (!rc && (rc = pr_json_next_span(&d->walk, '}', d->arena, &key,
-                                          &key_len, err)) == 1) {
+    while (!rc && !d->landed &&
+           (rc = pr_json_next_span(&d->walk, '}', d->arena, &key, &key_len,
+                                   err)) == 1) {
         bool data = is_key(key, key_len, "data");
 
         if (begins(&d->walk, '[') &&
@@ -368,4 +397,53 @@ int pr_bench_document(struct pr_bench_reader *r, const char *name,
         return pr_fail_nomem(err);
     pr_json_walk_init(&d.walk, text, len, name);
     return take_document(&d, text, len, err);
+}
+
+/* What follows the list in the document must be JSON, too. */
+static int take_rest(struct doc *d, char first, struct pr_err *err)
+{
+    const char *key, *text;
+    size_t key_len, len;
+    int rc = first == '{' ? 1 : PR_OK;
+
+    while (rc == 1 && (rc = pr_json_next_span(&d->walk, '}', d->arena, &key,
+                                              &key_len, err)) == 1) {
+        rc = pr_json_span(&d->walk, &text, &len, err);
+        rc = rc ? rc : 1;
+    }
+    return rc;
+}
+
+int pr_bench_document_part(struct pr_bench_reader *r,
+                           struct pr_bench_item *item, const char *text,
+                           size_t len, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    const char *from = pr_bench_cut(text, len, item->part, item->parts);
+    const char *to = pr_bench_cut(text, len, item->part + 1, item->parts);
+    struct doc d = {.r = r, .name = item->path, .kind = item->kind, .arena = a};
+    struct pr_err e;
+    int rc;
+
+    if (!a)
+        return pr_fail_nomem(err);
+    if (from == text + len)
+        return PR_OK; /* the part before has it all */
+    pr_json_walk_init(&d.walk, text, len, item->path);
+    d.stop = to == text + len ? NULL : to;
+    if (item->part) {
+        d.walk.pos = from;
+        rc = take_item(&d, true, &e);
+        if (!rc)
+            rc = take_items(&d, true, &e);
+        if (!rc && !d.stop)
+            rc = take_rest(&d, text[strspn(text, " \t\r\n")], &e);
+    } else {
+        rc = take_document(&d, text, len, &e);
+        rc = rc == 1 ? PR_OK : rc == 0 ? PR_E_FORMAT : rc;
+    }
+    item->split_wrong = rc == PR_E_FORMAT || (d.stop && !d.landed);
+    if (rc && rc != PR_E_FORMAT && err)
+        *err = e;
+    return rc == PR_E_FORMAT ? PR_OK : rc;
 }

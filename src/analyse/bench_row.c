@@ -266,8 +266,8 @@ int pr_bench_put_flat(struct pr_bench_reader *r, const char *prefix,
     return PR_OK;
 }
 
-static int append(struct pr_bench_reader *r, const char *from,
-                  const struct pr_bench_row *row, struct pr_err *err)
+static int append(struct pr_bench_reader *r, const struct pr_bench_row *row,
+                  struct pr_err *err)
 {
     struct pr_bench_item *item = r->item;
     struct pr_member *members =
@@ -285,8 +285,7 @@ static int append(struct pr_bench_reader *r, const char *from,
             return pr_fail_nomem(err);
     }
     rows[item->count] = *row;
-    rows[item->count].params.members = members;
-    rows[item->count++].from = from;
+    rows[item->count++].params.members = members;
     return PR_OK;
 }
 
@@ -294,6 +293,7 @@ int pr_bench_end(struct pr_bench_reader *r, const char *from,
                  struct pr_err *err)
 {
     struct pr_bench_row row = {
+        .from = from,
         .params = {.kind = PR_MAP,
                    .len = (uint32_t)r->count,
                    .members = r->members},
@@ -306,7 +306,10 @@ int pr_bench_end(struct pr_bench_reader *r, const char *from,
     rc = r->opts->keep_all ? 1
                            : pr_bench_match(&row, r->opts->filters,
                                             r->opts->filter_count, err);
-    return rc == 1 ? append(r, from, &row, err) : rc;
+    if (rc != 1)
+        return rc;
+    return r->opts->each ? r->opts->each(r->opts->ctx, r->thread, &row, err)
+                         : append(r, &row, err);
 }
 
 void pr_bench_note(struct pr_bench_reader *r, const struct pr_err *e)
