@@ -53,6 +53,8 @@ struct pr_bench_guess {
     const char *text;
     uint32_t len, name;
     bool wanted;
+    const char *before; /* all up to the value, in the document */
+    size_t before_len;
 };
 
 enum { PR_BENCH_GUESSES = 64 };

@@ -319,6 +319,7 @@ static int take_items(struct doc *d, bool rows, struct pr_err *err)
 
     d->counted = d->walk.pos;
     d->line = d->walk.line;
+    memset(d->r->guesses, 0, sizeof d->r->guesses); /* of another document */
     while (!rc && (rc = next_item(d, err)) == 1) {
         if (at_stop(d))
             return PR_OK;
@@ -432,7 +433,9 @@ int pr_bench_document_part(struct pr_bench_reader *r,
     pr_json_walk_init(&d.walk, text, len, item->path);
     d.stop = to == text + len ? NULL : to;
     if (item->part) {
-        d.walk.pos = from;
+        d.walk.pos = d.counted = from;
+        d.line = 1; /* an error is told when all is read again */
+        memset(r->guesses, 0, sizeof r->guesses);
         rc = take_item(&d, true, &e);
         if (!rc)
             rc = take_items(&d, true, &e);

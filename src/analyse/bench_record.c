@@ -29,6 +29,23 @@ static const char *skip_space(const char *p, const char *end)
         p++;
     return p;
 }
+
+/* The first quote or backslash, or end. */
+static const char *find_stop(const char *p, const char *end)
+{
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+
+    for (; end - p >= 16; p += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+        int hit = _mm_movemask_epi8(
+            _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, slash)));
+        if (hit)
+            return p + __builtin_ctz((unsigned)hit);
+    }
+    while (p < end && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
 #else
 static const char *skip_space(const char *p, const char *end)
 {
@@ -36,26 +53,43 @@ static const char *skip_space(const char *p, const char *end)
         p++;
     return p;
 }
+
+static const char *find_stop(const char *p, const char *end)
+{
+    while (p < end && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
 #endif
 
-/* The name at the cursor, that of the member i. False: not a plain one, or no
- * memory. */
+/* What stands before the value of member i: blanks, its name, a colon. False:
+ * not a plain one, or no memory. */
 static bool take_name(struct pr_bench_reader *r, struct pr_json_scan *s,
                       size_t i, struct pr_bench_guess *ret)
 {
     struct pr_bench_guess *g = i < PR_BENCH_GUESSES ? &r->guesses[i] : NULL;
-    const char *text;
+    const char *start = s->pos, *text;
     size_t len;
 
-    if (g && g->text && (size_t)(s->end - s->pos) > g->len + 2u &&
-        memcmp(s->pos + 1, g->text, g->len) == 0 && s->pos[g->len + 1] == '"') {
-        s->pos += g->len + 2;
+    if (g && g->before && (size_t)(s->end - s->pos) > g->before_len &&
+        memcmp(s->pos, g->before, g->before_len) == 0) {
+        s->pos += g->before_len;
         *ret = *g;
         return true;
     }
-    if (!pr_json_scan_plain(s, &text, &len) ||
+    s->pos = skip_space(s->pos, s->end);
+    if (s->pos == s->end || *s->pos != '"' ||
+        !pr_json_scan_plain(s, &text, &len) ||
         pr_bench_name(r, text, len, ret, NULL) < 0)
         return false;
+    s->pos = skip_space(s->pos, s->end);
+    if (s->pos == s->end || *s->pos != ':')
+        return false;
+    s->pos = skip_space(s->pos + 1, s->end);
+    if (s->pos == s->end)
+        return false;
+    ret->before = start;
+    ret->before_len = (size_t)(s->pos - start);
     if (g)
         *g = *ret;
     return true;
@@ -66,8 +100,15 @@ static bool pass_value(struct pr_json_scan *s)
 {
     const char *p = s->pos;
 
-    if (*p == '"' || *p == '[' || *p == '{')
+    if (*p == '[' || *p == '{')
         return pr_json_scan_skip(s) == PR_OK;
+    if (*p == '"') {
+        p = find_stop(p + 1, s->end);
+        if (p == s->end || *p != '"')
+            return pr_json_scan_skip(s) == PR_OK;
+        s->pos = p + 1;
+        return true;
+    }
     while (p < s->end && *p != ',' && *p != '}' && (unsigned char)*p > ' ')
         p++;
     s->pos = p;
@@ -104,17 +145,12 @@ const char *pr_bench_quick(struct pr_bench_reader *r, const char *p,
     for (size_t i = 0;; i++) {
         struct pr_bench_guess name;
 
-        s.pos = skip_space(s.pos, end);
-        if (s.pos == end || *s.pos != '"' || !take_name(r, &s, i, &name))
+        if (!take_name(r, &s, i, &name))
             return NULL;
-        s.pos = skip_space(s.pos, end);
-        if (s.pos == end || *s.pos != ':')
+        if (!(name.wanted ? take_value(r, &s, &name, err) : pass_value(&s)))
             return NULL;
-        s.pos = skip_space(s.pos + 1, end);
-        if (s.pos == end ||
-            !(name.wanted ? take_value(r, &s, &name, err) : pass_value(&s)))
-            return NULL;
-        s.pos = skip_space(s.pos, end);
+        if (s.pos < end && *s.pos != ',')
+            s.pos = skip_space(s.pos, end);
         if (s.pos == end)
             return NULL;
         if (*s.pos == '}')
