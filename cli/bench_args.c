@@ -127,17 +127,15 @@ static void warn(const struct pr_bench_counts *n)
             (unsigned long long)n->unreadable, (unsigned long long)n->files);
 }
 
-int bench_args_read(const struct cli *c, const struct bench_args *a,
-                    const char *const *inputs, size_t count,
-                    const char *const *names, bool filter,
-                    struct pr_bench **ret, struct pr_err *err)
+int bench_args_opts(const struct cli *c, const struct bench_args *a,
+                    const char *const *names, struct pr_bench_opts *ret,
+                    struct pr_err *err)
 {
     struct pr_bench_opts o = {
         .recursive = arg_on(c, A_RECURSIVE),
         .filters = a->filters,
         .filter_count = a->filter_count,
         .names = names,
-        .keep_all = !filter,
     };
     long threads = 0;
     int rc = arg_number(c, A_READ_THREADS, 1, 0, &threads, err);
@@ -147,11 +145,30 @@ int bench_args_read(const struct cli *c, const struct bench_args *a,
     o.threads = (unsigned)threads;
     while (names && names[o.name_count])
         o.name_count++;
-    rc = pr_bench_read(inputs, count, &o, ret, err);
-    if (!rc && !arg_on(c, A_IGNORE_ERRORS))
-        warn(pr_bench_counts(*ret));
-    if (!rc && !pr_bench_counts(*ret)->files)
+    *ret = o;
+    return PR_OK;
+}
+
+void bench_args_warn(const struct cli *c, const struct pr_bench *set)
+{
+    if (!arg_on(c, A_IGNORE_ERRORS))
+        warn(pr_bench_counts(set));
+    if (!pr_bench_counts(set)->files)
         say_warning("", "there is nothing to read in these folders",
                     "folders inside folders are read with --recursive");
+}
+
+int bench_args_read(const struct cli *c, const struct bench_args *a,
+                    const char *const *inputs, size_t count,
+                    const char *const *names, struct pr_bench **ret,
+                    struct pr_err *err)
+{
+    struct pr_bench_opts o;
+    int rc = bench_args_opts(c, a, names, &o, err);
+
+    if (!rc)
+        rc = pr_bench_read(inputs, count, &o, ret, err);
+    if (!rc)
+        bench_args_warn(c, *ret);
     return rc;
 }

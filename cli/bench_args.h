@@ -19,12 +19,21 @@ int bench_args_init(const struct cli *c, struct bench_args *a,
                     struct pr_err *err) PR_MUST_CHECK;
 void bench_args_done(struct bench_args *a);
 
-/* Reads the inputs and says what could not be read. names (NULL: all) ends
- * with NULL. filter: leave out what the queries do not match. */
+/* How to read: --recursive, --threads, the filters. names (NULL: all) ends
+ * with NULL. */
+int bench_args_opts(const struct cli *c, const struct bench_args *a,
+                    const char *const *names, struct pr_bench_opts *ret,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* Says what could not be read. */
+void bench_args_warn(const struct cli *c, const struct pr_bench *set);
+
+/* Reads the inputs and says what could not be read. What the queries do
+ * not match is left out. */
 int bench_args_read(const struct cli *c, const struct bench_args *a,
                     const char *const *inputs, size_t count,
-                    const char *const *names, bool filter,
-                    struct pr_bench **ret, struct pr_err *err) PR_MUST_CHECK;
+                    const char *const *names, struct pr_bench **ret,
+                    struct pr_err *err) PR_MUST_CHECK;
 
 /* "a,b,c" as a list in the arena that ends with NULL. */
 const char **bench_names(struct pr_arena *a, const char *text,

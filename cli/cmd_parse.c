@@ -240,8 +240,7 @@ int cmd_parse(struct cli *c, struct pr_err *err)
         rc = bench_args_init(c, &args, err);
     if (rc)
         return rc;
-    rc = bench_args_read(c, &args, c->rest, c->rest_count, names, true, &set,
-                         err);
+    rc = bench_args_read(c, &args, c->rest, c->rest_count, names, &set, err);
     if (!rc)
         rc = show(c, set, report ? &spec : NULL, err);
     pr_bench_free(set);

@@ -63,18 +63,45 @@ static int print(struct cli *c, const struct pr_scaling *s, const char *target,
 static int nothing(const struct pr_scaling *s, const struct pr_bench *set,
                    const char *target, struct pr_err *err)
 {
+    uint64_t results = pr_bench_counts(set)->results;
+
     if (s->row_count)
         return PR_OK;
-    if (!pr_bench_size(set)) {
+    if (!results) {
         pr_fail(err, PR_E_FORMAT, "", "there are no results to report on");
         return pr_hint(err, "folders inside folders are read with --recursive");
     }
-    if (s->without == pr_bench_size(set)) {
+    if (s->without == results) {
         pr_fail(err, PR_E_FORMAT, "", "no result has '%s'", target);
         return pr_hint(err, "--target-variable names the time to report, in "
                             "milliseconds");
     }
     return PR_OK;
+}
+
+static int report(struct cli *c, const struct bench_args *args,
+                  const struct pr_scaling_opts *o, const char *const *inputs,
+                  size_t count, struct pr_err *err)
+{
+    const char **names = needed(c, o->target);
+    struct pr_bench_opts how;
+    struct pr_bench *set = NULL;
+    struct pr_scaling s;
+    int rc =
+        names ? bench_args_opts(c, args, names, &how, err) : pr_fail_nomem(err);
+
+    if (rc)
+        return rc;
+    how.keep_all = true; /* who lacks the time is told before the query */
+    rc = pr_scaling_read(inputs, count, &how, o, c->arena, &s, &set, err);
+    if (rc)
+        return rc;
+    bench_args_warn(c, set);
+    rc = nothing(&s, set, o->target, err);
+    if (!rc)
+        rc = print(c, &s, o->target, err);
+    pr_bench_free(set);
+    return rc;
 }
 
 int cmd_scaling(struct cli *c, struct pr_err *err)
@@ -83,10 +110,7 @@ int cmd_scaling(struct cli *c, struct pr_err *err)
     const char *type = arg_get(c, A_SCALING_TYPE);
     const char *target = arg_get(c, A_TARGET_VARIABLE);
     struct pr_scaling_opts o = {.target = target ? target : "results.time"};
-    const char **names = needed(c, o.target);
     struct bench_args args;
-    struct pr_bench *set = NULL;
-    struct pr_scaling s;
     int rc;
 
     if (!file == !c->rest_count) {
@@ -96,8 +120,6 @@ int cmd_scaling(struct cli *c, struct pr_err *err)
         return pr_hint(err, "'prony parse LOGS --output-file FILE' makes one; "
                             "logs and run directories will do, too");
     }
-    if (!names)
-        return pr_fail_nomem(err);
     if (type)
         (void)pr_scaling_find(type, &o.type);
     rc = bench_args_init(c, &args, err);
@@ -105,15 +127,8 @@ int cmd_scaling(struct cli *c, struct pr_err *err)
         return rc;
     o.filters = args.filters;
     o.filter_count = args.filter_count;
-    rc = bench_args_read(c, &args, file ? &file : c->rest,
-                         file ? 1 : c->rest_count, names, false, &set, err);
-    if (!rc)
-        rc = pr_scaling_build(set, &o, c->arena, &s, err);
-    if (!rc)
-        rc = nothing(&s, set, o.target, err);
-    if (!rc)
-        rc = print(c, &s, o.target, err);
-    pr_bench_free(set);
+    rc = report(c, &args, &o, file ? &file : c->rest, file ? 1 : c->rest_count,
+                err);
     bench_args_done(&args);
     return rc;
 }

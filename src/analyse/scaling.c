@@ -283,14 +283,14 @@ static int by_batches(struct builder *b, struct pr_err *err)
     return PR_OK;
 }
 
-int pr_scaling_build(const struct pr_bench *set,
-                     const struct pr_scaling_opts *opts, struct pr_arena *a,
-                     struct pr_scaling *ret, struct pr_err *err)
+static int tabulate(struct pr_scaling_gather *g,
+                    const struct pr_scaling_opts *opts, struct pr_arena *a,
+                    struct pr_scaling *ret, struct pr_err *err)
 {
     struct pr_scaling s = {.type = opts->type};
     struct pr_scaling_points points = {0};
     struct builder b = {.points = &points, .s = &s, .arena = a};
-    int rc = pr_scaling_collect(set, opts, a, &points, &s, err);
+    int rc = pr_scaling_gathered(g, a, &points, &s, err);
 
     if (!rc)
         rc = opts->type == PR_SCALING_EXPLORATION ? by_batches(&b, err)
@@ -300,4 +300,46 @@ int pr_scaling_build(const struct pr_bench *set,
     s.rows = b.rows;
     *ret = s;
     return PR_OK;
+}
+
+int pr_scaling_build(const struct pr_bench *set,
+                     const struct pr_scaling_opts *opts, struct pr_arena *a,
+                     struct pr_scaling *ret, struct pr_err *err)
+{
+    struct pr_scaling_gather *g = pr_scaling_gather_new(opts);
+    int rc = g ? PR_OK : pr_fail_nomem(err);
+
+    for (size_t i = 0; !rc && i < pr_bench_size(set); i++)
+        rc = pr_scaling_each(g, 0, pr_bench_row(set, i), err);
+    if (!rc)
+        rc = tabulate(g, opts, a, ret, err);
+    pr_scaling_gather_free(g);
+    return rc;
+}
+
+int pr_scaling_read(const char *const *inputs, size_t count,
+                    const struct pr_bench_opts *how,
+                    const struct pr_scaling_opts *opts, struct pr_arena *a,
+                    struct pr_scaling *ret, struct pr_bench **ret_set,
+                    struct pr_err *err)
+{
+    struct pr_scaling_gather *g = pr_scaling_gather_new(opts);
+    struct pr_bench_opts o = *how;
+    struct pr_bench *set = NULL;
+    int rc;
+
+    if (!g)
+        return pr_fail_nomem(err);
+    o.each = pr_scaling_each;
+    o.restart = pr_scaling_restart;
+    o.ctx = g;
+    rc = pr_bench_read(inputs, count, &o, &set, err);
+    if (!rc)
+        rc = tabulate(g, opts, a, ret, err);
+    pr_scaling_gather_free(g);
+    if (rc)
+        pr_bench_free(set);
+    else
+        *ret_set = set;
+    return rc;
 }

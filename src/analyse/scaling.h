@@ -71,6 +71,15 @@ int pr_scaling_build(const struct pr_bench *set,
                      const struct pr_scaling_opts *opts, struct pr_arena *a,
                      struct pr_scaling *ret, struct pr_err *err) PR_MUST_CHECK;
 
+/* The same while files are read, without keeping their rows. how says which
+ * names and threads; *ret_set, which has counts alone, is freed by the
+ * caller. */
+int pr_scaling_read(const char *const *inputs, size_t count,
+                    const struct pr_bench_opts *how,
+                    const struct pr_scaling_opts *opts, struct pr_arena *a,
+                    struct pr_scaling *ret, struct pr_bench **ret_set,
+                    struct pr_err *err) PR_MUST_CHECK;
+
 /* ---- for the files of this room */
 
 /* One experiment with its repeats. */
@@ -78,7 +87,7 @@ struct pr_scaling_point {
     uint32_t net, device; /* numbers of names, in the order of the report */
     int64_t batch;        /* of all devices */
     uint64_t n;
-    double mean, m2; /* Welford's */
+    double mean, m2; /* the sum of squares about it */
 };
 
 struct pr_scaling_points {
@@ -90,10 +99,18 @@ struct pr_scaling_points {
     size_t count;
 };
 
-int pr_scaling_collect(const struct pr_bench *set,
-                       const struct pr_scaling_opts *opts, struct pr_arena *a,
-                       struct pr_scaling_points *points, struct pr_scaling *s,
-                       struct pr_err *err) PR_MUST_CHECK;
+/* Points out of rows that come from several threads; each and restart are
+ * those of pr_bench_opts. */
+struct pr_scaling_gather;
+struct pr_scaling_gather *
+pr_scaling_gather_new(const struct pr_scaling_opts *opts); /* NULL: no memory */
+void pr_scaling_gather_free(struct pr_scaling_gather *g);  /* NULL is fine */
+int pr_scaling_each(void *ctx, unsigned thread, const struct pr_bench_row *row,
+                    struct pr_err *err);
+void pr_scaling_restart(void *ctx);
+int pr_scaling_gathered(struct pr_scaling_gather *g, struct pr_arena *a,
+                        struct pr_scaling_points *points, struct pr_scaling *s,
+                        struct pr_err *err) PR_MUST_CHECK;
 
 /* How many devices an experiment used: GPUs, or replicas on processors. What
  * distinguishes it from others goes to *ret_device, in the arena; NULL: no

@@ -1,7 +1,8 @@
 /*
  * Results to points: which network, on what, with which batch, how long.
  * Names become numbers, points are found by hashing, so that a hundred
- * thousand results take one pass.
+ * thousand results take one pass, in each thread that reads them. Sums are
+ * kept to twice the digits, so that they do not depend on who was first.
  */
 #include "analyse/capacity.h"
 #include "analyse/scaling.h"
@@ -29,16 +30,51 @@ const char *const pr_scaling_names[] = {
     NULL,
 };
 
+/* A point, with the sums of its times and their squares. */
+struct point {
+    uint32_t net, device;
+    int64_t batch;
+    uint64_t n;
+    double sum, sum_rest, squares, squares_rest;
+};
+
 struct collector {
     struct pr_arena *arena, *scratch;
     struct pr_names *nets, *devices;
     struct pr_scaling_column *columns; /* by number of the device */
     size_t column_cap;
-    struct pr_scaling_point *points;
+    struct point *points;
     size_t count, cap;
     uint32_t *table; /* of point + 1 */
     size_t mask;
+    uint64_t without, unusable;
 };
+
+struct pr_scaling_gather {
+    const struct pr_scaling_opts *opts;
+    struct collector collectors[PR_BENCH_MAX_THREADS];
+};
+
+static int collector_init(struct collector *c, struct pr_err *err)
+{
+    c->arena = pr_arena_new(4096);
+    c->scratch = pr_arena_new(4096);
+    c->nets = pr_names_new();
+    c->devices = pr_names_new();
+    return c->arena && c->scratch && c->nets && c->devices ? PR_OK
+                                                           : pr_fail_nomem(err);
+}
+
+static void collector_done(struct collector *c)
+{
+    pr_arena_free(c->arena);
+    pr_arena_free(c->scratch);
+    pr_names_free(c->nets);
+    pr_names_free(c->devices);
+    pr_free(c->points);
+    pr_free(c->table);
+    *c = (struct collector){0};
+}
 
 /* ---- what a result says */
 
@@ -169,20 +205,18 @@ static int net_of(struct collector *c, const struct pr_value *p, uint32_t *ret,
 
 /* ---- points */
 
-static uint64_t hash_point(const struct pr_scaling_point *p)
+static uint64_t hash_point(const struct point *p)
 {
     return pr_hash_mix((uint64_t)p->net << 32 | p->device) ^
            pr_hash_mix((uint64_t)p->batch + 0x9e3779b97f4a7c15u);
 }
 
-static bool same(const struct pr_scaling_point *a,
-                 const struct pr_scaling_point *b)
+static bool same(const struct point *a, const struct point *b)
 {
     return a->net == b->net && a->device == b->device && a->batch == b->batch;
 }
 
-static uint32_t *slot_of(const struct collector *c,
-                         const struct pr_scaling_point *p)
+static uint32_t *slot_of(const struct collector *c, const struct point *p)
 {
     size_t i = pr_hash_mix(hash_point(p)) & c->mask;
 
@@ -194,8 +228,7 @@ static uint32_t *slot_of(const struct collector *c,
 static int grow_table(struct collector *c, struct pr_err *err)
 {
     size_t cap = c->cap ? c->cap * 2 : 256;
-    struct pr_scaling_point *points =
-        pr_realloc(c->points, cap * sizeof *points);
+    struct point *points = pr_realloc(c->points, cap * sizeof *points);
     uint32_t *table;
 
     if (!points)
@@ -213,12 +246,20 @@ static int grow_table(struct collector *c, struct pr_err *err)
     return PR_OK;
 }
 
-static int add_time(struct collector *c, const struct pr_scaling_point *key,
-                    double time, struct pr_err *err)
+/* sum + rest + x, without loss (Knuth's two-sum). */
+static void add_exactly(double *sum, double *rest, double x)
 {
-    struct pr_scaling_point *p;
+    double all = *sum + x, part = all - *sum;
+
+    *rest += (*sum - (all - part)) + (x - part);
+    *sum = all;
+}
+
+static int add_point(struct collector *c, const struct point *key,
+                     struct pr_err *err)
+{
+    struct point *p;
     uint32_t *slot;
-    double delta;
 
     if (c->count == c->cap) {
         int rc = grow_table(c, err);
@@ -229,12 +270,14 @@ static int add_time(struct collector *c, const struct pr_scaling_point *key,
     if (!*slot) {
         c->points[c->count] = *key;
         *slot = (uint32_t)++c->count;
+        return PR_OK;
     }
     p = &c->points[*slot - 1];
-    delta = time - p->mean;
-    p->n++;
-    p->mean += delta / (double)p->n;
-    p->m2 += delta * (time - p->mean);
+    p->n += key->n;
+    add_exactly(&p->sum, &p->sum_rest, key->sum);
+    p->sum_rest += key->sum_rest;
+    add_exactly(&p->squares, &p->squares_rest, key->squares);
+    p->squares_rest += key->squares_rest;
     return PR_OK;
 }
 
@@ -261,9 +304,9 @@ static int device_of(struct collector *c, const char *text, int64_t count,
 }
 
 static int add_row(struct collector *c, const struct pr_bench_row *row,
-                   double time, struct pr_scaling *s, struct pr_err *err)
+                   double time, struct pr_err *err)
 {
-    struct pr_scaling_point p = {0};
+    struct point p = {.n = 1, .sum = time, .squares = time * time};
     const char *device;
     int64_t count;
     int rc;
@@ -272,35 +315,37 @@ static int add_row(struct collector *c, const struct pr_bench_row *row,
     count = pr_scaling_devices(row, c->scratch, &device);
     p.batch = batch_of(&row->params, count);
     if (!p.batch || !isfinite(time) || time <= 0) {
-        s->unusable++;
+        c->unusable++;
         return PR_OK;
     }
+    /* What a square loses is its rest. */
+    p.squares_rest = fma(time, time, -p.squares);
     rc = device_of(c, device, count, &p.device, err);
     if (!rc)
         rc = net_of(c, &row->params, &p.net, err);
-    return rc ? rc : add_time(c, &p, time, err);
+    return rc ? rc : add_point(c, &p, err);
 }
 
-static int add_rows(struct collector *c, const struct pr_bench *set,
-                    const struct pr_scaling_opts *o, struct pr_scaling *s,
+int pr_scaling_each(void *ctx, unsigned thread, const struct pr_bench_row *row,
                     struct pr_err *err)
 {
-    for (size_t i = 0; i < pr_bench_size(set); i++) {
-        const struct pr_bench_row *row = pr_bench_row(set, i);
-        const struct pr_value *v = pr_get(&row->params, o->target);
-        int rc;
+    struct pr_scaling_gather *g = ctx;
+    struct collector *c = &g->collectors[thread];
+    const struct pr_value *v = pr_get(&row->params, g->opts->target);
+    int rc;
 
-        if (!v) {
-            s->without++;
-            continue;
-        }
-        rc = pr_bench_match(row, o->filters, o->filter_count, err);
-        if (rc == 1)
-            rc = add_row(c, row, number_of(v), s, err);
-        if (rc)
-            return rc;
+    if (!v) {
+        c->without++;
+        return PR_OK;
     }
-    return PR_OK;
+    rc = pr_bench_match(row, g->opts->filters, g->opts->filter_count, err);
+    if (rc != 1)
+        return rc;
+    if (!c->arena)
+        rc = collector_init(c, err);
+    else
+        rc = PR_OK;
+    return rc ? rc : add_row(c, row, number_of(v), err);
 }
 
 /* ---- order */
@@ -367,10 +412,28 @@ static struct ranked *rank(struct pr_arena *a, const struct pr_names *names,
     return list;
 }
 
-static int put_in_order(struct collector *c, struct pr_scaling_points *p,
-                        struct pr_err *err)
+static struct pr_scaling_point summed(const struct point *p)
 {
-    struct pr_arena *a = c->arena;
+    double n = (double)p->n, mean = (p->sum + p->sum_rest) / n;
+    double rest = p->sum_rest + fma(-mean, n, p->sum);
+    /* The sum of squares about the mean; both are large and alike. */
+    double lost = fma(mean, p->sum, -(mean * p->sum));
+    double m2 = (p->squares - mean * p->sum) - lost + p->squares_rest -
+                mean * p->sum_rest - mean * rest;
+
+    return (struct pr_scaling_point){
+        .net = p->net,
+        .device = p->device,
+        .batch = p->batch,
+        .n = p->n,
+        .mean = mean,
+        .m2 = p->n > 1 && m2 > 0 ? m2 : 0,
+    };
+}
+
+static int put_in_order(struct collector *c, struct pr_arena *a,
+                        struct pr_scaling_points *p, struct pr_err *err)
+{
     uint32_t *net_place, *device_place;
     struct ranked *nets = rank(a, c->nets, NULL, &net_place);
     struct ranked *devices = rank(a, c->devices, c->columns, &device_place);
@@ -386,9 +449,10 @@ static int put_in_order(struct collector *c, struct pr_scaling_points *p,
     for (uint32_t i = 0; i < net_count; i++)
         texts[i] = nets[i].text;
     for (uint32_t i = 0; i < device_count; i++)
-        columns[i] = c->columns[devices[i].number];
+        columns[i] = (struct pr_scaling_column){.device = devices[i].text,
+                                                .count = devices[i].count};
     for (size_t i = 0; i < c->count; i++) {
-        p->list[i] = c->points[i];
+        p->list[i] = summed(&c->points[i]);
         p->list[i].net = net_place[c->points[i].net];
         p->list[i].device = device_place[c->points[i].device];
     }
@@ -402,29 +466,67 @@ static int put_in_order(struct collector *c, struct pr_scaling_points *p,
     return PR_OK;
 }
 
-int pr_scaling_collect(const struct pr_bench *set,
-                       const struct pr_scaling_opts *opts, struct pr_arena *a,
-                       struct pr_scaling_points *points, struct pr_scaling *s,
-                       struct pr_err *err)
-{
-    struct collector c = {
-        .arena = a,
-        .scratch = pr_arena_new(4096),
-        .nets = pr_names_new(),
-        .devices = pr_names_new(),
-    };
-    int rc = c.scratch && c.nets && c.devices ? PR_OK : pr_fail_nomem(err);
+/* ---- all threads together */
 
-    if (!rc)
-        rc = add_rows(&c, set, opts, s, err);
-    if (!rc)
-        rc = put_in_order(&c, points, err);
-    pr_arena_free(c.scratch);
-    pr_names_free(c.nets);
-    pr_names_free(c.devices);
-    pr_free(c.points);
-    pr_free(c.table);
+static int merge(struct collector *to, const struct collector *from,
+                 struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && i < from->count; i++) {
+        struct point p = from->points[i];
+        const struct pr_scaling_column *column = &from->columns[p.device];
+        const char *net = pr_names_text(from->nets, p.net);
+
+        p.net = pr_names_add(to->nets, net, strlen(net));
+        rc = p.net == PR_NO_NAME
+                 ? pr_fail_nomem(err)
+                 : device_of(to, column->device, column->count, &p.device, err);
+        if (!rc)
+            rc = add_point(to, &p, err);
+    }
     return rc;
+}
+
+struct pr_scaling_gather *
+pr_scaling_gather_new(const struct pr_scaling_opts *opts)
+{
+    struct pr_scaling_gather *g = pr_alloc_zeroed(sizeof *g);
+
+    if (g)
+        g->opts = opts;
+    return g;
+}
+
+void pr_scaling_restart(void *ctx)
+{
+    struct pr_scaling_gather *g = ctx;
+
+    for (unsigned i = 0; i < PR_BENCH_MAX_THREADS; i++)
+        collector_done(&g->collectors[i]);
+}
+
+void pr_scaling_gather_free(struct pr_scaling_gather *g)
+{
+    if (g)
+        pr_scaling_restart(g);
+    pr_free(g);
+}
+
+int pr_scaling_gathered(struct pr_scaling_gather *g, struct pr_arena *a,
+                        struct pr_scaling_points *points, struct pr_scaling *s,
+                        struct pr_err *err)
+{
+    struct collector *first = &g->collectors[0];
+    int rc = first->arena ? PR_OK : collector_init(first, err);
+
+    for (unsigned i = 0; !rc && i < PR_BENCH_MAX_THREADS; i++) {
+        s->without += g->collectors[i].without;
+        s->unusable += g->collectors[i].unusable;
+        if (i)
+            rc = merge(first, &g->collectors[i], err);
+    }
+    return rc ? rc : put_in_order(first, a, points, err);
 }
 
 double pr_scaling_half_width(struct pr_scaling_t *last, uint64_t n, double m2)
