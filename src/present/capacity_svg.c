@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { LINE_POINTS = 800 }; /* about so many: drawn without dots */
+enum { LINE_POINTS = 800 }; /* about so many */
 
 /* The utilisation to expect between two trials. */
 static double expected(const struct pr_capacity_point *a,
@@ -59,7 +59,7 @@ static int draw(const struct pr_capacity_record *r,
         .title = "Utilisation by number of accelerators",
         .x_label = "accelerators",
         .y_label = "utilisation",
-        .y_percent = true,
+        .y_unit = "share",
         .series = series,
         .series_count = 2,
         .threshold = r->opts.threshold,
@@ -76,7 +76,7 @@ static int draw(const struct pr_capacity_record *r,
         chart.mark = (double)answer.capacity;
         chart.mark_label = mark;
     }
-    return pr_chart_svg(&chart, out, err);
+    return pr_chart_draw(&chart, pr_canvas_kind("svg"), out, err);
 }
 
 int pr_capacity_svg(const struct pr_capacity_record *r, struct pr_buf *out,
@@ -84,7 +84,7 @@ int pr_capacity_svg(const struct pr_capacity_record *r, struct pr_buf *out,
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(8192);
     struct pr_chart_series series[] = {
-        {.name = "expected", .style = PR_CHART_LINE},
+        {.name = "expected", .style = PR_CHART_CURVE},
         {.name = "trials", .style = PR_CHART_POINTS},
     };
     struct pr_capacity_curve c;

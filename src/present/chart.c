@@ -10,20 +10,33 @@
 #include <string.h>
 
 enum {
-    LEFT = 76,
-    RIGHT = 24,
-    BOTTOM = 72,
+    SIDE = 24,     /* margin at the right, and of text at the left */
     TITLE = 32,    /* base line */
     SUBTITLE = 54, /* base line */
-    LEGEND_ROW = 20,
+    Y_TITLE = 30,  /* width of y's label, */
+    Y_GAP = 12,    /* and from the labels of its ticks to the plot */
+    X_TITLE = 30,  /* height of x's label */
+    TITLE_SIZE = 18,
+    SUBTITLE_SIZE = 13,
     MAX_POINTS = 1 << 20,
+    MAX_SERIES = 1000,
+    SPOTS = 8, /* at least so many fit, for bars and boxes */
 };
+
+#define LOG_ABOVE 16.0 /* times the least */
+
+static bool has_text(const char *s)
+{
+    return s && *s;
+}
 
 /* ---- what is shown */
 
-static bool is_shown(const struct pr_chart_point *p)
+static bool is_shown(const struct pr_chart *c, const struct pr_chart_point *p)
 {
-    return pr_chart_is_number(p->x) && pr_chart_is_number(p->y);
+    return pr_chart_is_number(p->x) && pr_chart_is_number(p->y) &&
+           (c->y_scale != PR_SCALE_LOG || p->y > 0) &&
+           (c->x_scale != PR_SCALE_LOG || c->x_names || p->x > 0);
 }
 
 static int by_x(const void *a, const void *b)
@@ -33,102 +46,237 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
-static int take_curve(struct pr_chart_curve *curve,
+/* Boxes are seen as points as well, for ranges and labels: their medians. */
+static struct pr_chart_point point_of(const struct pr_chart_series *s, size_t i)
+{
+    const struct pr_chart_spread *b;
+
+    if (s->style != PR_CHART_BOXES)
+        return s->points[i];
+    b = &s->spreads[i];
+    return (struct pr_chart_point){b->x, b->median, b->low, b->high};
+}
+
+static int take_curve(struct pr_chart_plot *p, struct pr_chart_curve *curve,
                       const struct pr_chart_series *s, struct pr_err *err)
 {
+    bool sorted = true;
+
     if (s->count > MAX_POINTS)
         return pr_fail(err, PR_E_CONF, "",
-                       "a chart cannot show more than %d points", MAX_POINTS);
-    curve->style = s->style;
-    curve->name = s->name;
+                       "a chart cannot show more than %d points of a series",
+                       MAX_POINTS);
+    curve->s = s;
     curve->points = pr_alloc((s->count + 1) * sizeof *curve->points);
     if (!curve->points)
         return pr_fail_nomem(err);
-    for (size_t i = 0; i < s->count; i++)
-        if (is_shown(&s->points[i]))
-            curve->points[curve->count++] = s->points[i];
-    qsort(curve->points, curve->count, sizeof *curve->points, by_x);
+    for (size_t i = 0; i < s->count; i++) {
+        struct pr_chart_point q = point_of(s, i);
+
+        if (!is_shown(p->c, &q))
+            continue;
+        sorted &= !curve->count || curve->points[curve->count - 1].x <= q.x;
+        curve->points[curve->count++] = q;
+    }
+    if (!sorted)
+        qsort(curve->points, curve->count, sizeof *curve->points, by_x);
     return PR_OK;
 }
 
 static int take_curves(struct pr_chart_plot *p, struct pr_err *err)
 {
-    size_t n = p->c->series_count;
+    size_t n = p->c->series_count, most = SPOTS;
     int rc = PR_OK;
 
+    if (n > MAX_SERIES)
+        return pr_fail(err, PR_E_CONF, "",
+                       "a chart cannot show more than %d series", MAX_SERIES);
     p->curves = pr_alloc_zeroed((n + 1) * sizeof *p->curves);
     if (!p->curves)
         return pr_fail_nomem(err);
     p->curve_count = n;
     for (size_t i = 0; i < n && !rc; i++) {
-        rc = take_curve(&p->curves[i], &p->c->series[i], err);
-        p->point_count += p->curves[i].count;
+        struct pr_chart_curve *c = &p->curves[i];
+
+        c->number = (unsigned)i;
+        rc = take_curve(p, c, &p->c->series[i], err);
+        if (!rc && c->s->style >= PR_CHART_BARS)
+            c->place = p->places++;
+        p->shown += c->count;
+        most = c->count > most ? c->count : most;
     }
-    return rc;
+    /* An error bar takes nine of them. */
+    p->spots = rc ? NULL : pr_alloc(9 * most * sizeof *p->spots);
+    return rc ? rc : p->spots ? PR_OK : pr_fail_nomem(err);
 }
 
 static void free_curves(struct pr_chart_plot *p)
 {
-    for (size_t i = 0; i < p->curve_count; i++)
+    for (size_t i = 0; p->curves && i < p->curve_count; i++)
         pr_free(p->curves[i].points);
     pr_free(p->curves);
+    pr_free(p->spots);
 }
 
-/* ---- how large it is */
+/* ---- ranges */
 
-struct range {
-    double min, max;
-    bool whole;
-};
-
-static void include(struct range *r, double v)
+static void include(struct pr_axis_wish *w, double v)
 {
     if (!pr_chart_is_number(v))
         return;
-    r->min = fmin(r->min, v);
-    r->max = fmax(r->max, v);
-    r->whole = r->whole && v == floor(v);
+    w->min = fmin(w->min, v);
+    w->max = fmax(w->max, v);
+    w->whole = w->whole && v == floor(v);
 }
 
-static void find_ranges(const struct pr_chart_plot *p, struct range *x,
-                        struct range *y)
+/* A bound of an error bar or whisker; none on a logarithmic axis below 0. */
+static void include_y(const struct pr_chart *c, struct pr_axis_wish *w,
+                      double v)
+{
+    if (c->y_scale != PR_SCALE_LOG || v > 0)
+        include(w, v);
+}
+
+static void include_curve(const struct pr_chart *c,
+                          const struct pr_chart_curve *curve,
+                          struct pr_axis_wish *x, struct pr_axis_wish *y)
+{
+    for (size_t i = 0; i < curve->count; i++) {
+        const struct pr_chart_point *q = &curve->points[i];
+
+        include(x, q->x);
+        include(y, q->y);
+        if (q->low < q->high) {
+            include_y(c, y, q->low);
+            include_y(c, y, q->high);
+        }
+    }
+    if (curve->s->style == PR_CHART_BARS)
+        y->from_zero = true;
+    if (curve->s->style != PR_CHART_BOXES)
+        return;
+    for (size_t i = 0; i < curve->s->count; i++)
+        for (size_t k = 0; k < curve->s->spreads[i].far_count; k++)
+            include_y(c, y, curve->s->spreads[i].far[k]);
+}
+
+static void find_ranges(const struct pr_chart_plot *p, struct pr_axis_wish *x,
+                        struct pr_axis_wish *y)
 {
     const struct pr_chart *c = p->c;
 
-    *x = *y = (struct range){INFINITY, -INFINITY, true};
+    *x = *y = (struct pr_axis_wish){
+        .min = INFINITY, .max = -INFINITY, .whole = true, .v = p->v};
+    x->unit = has_text(c->x_unit) ? c->x_unit : NULL;
+    y->unit = has_text(c->y_unit) ? c->y_unit : NULL;
+    for (size_t k = 0; k < p->curve_count; k++)
+        include_curve(c, &p->curves[k], x, y);
+    if (has_text(c->mark_label))
+        include(x, c->mark);
+    if (has_text(c->threshold_label))
+        include_y(c, y, c->threshold);
+    if (x->min > x->max)
+        x->min = x->max = 1;
+    if (y->min > y->max) {
+        y->min = c->y_scale == PR_SCALE_LOG ? 0.1 : 0;
+        y->max = 1;
+    }
+}
+
+/* ---- axes */
+
+/* Whether most points lie where a logarithm would spread them. */
+static bool wants_log(const struct pr_chart_plot *p,
+                      const struct pr_axis_wish *x)
+{
+    double log_sum = 0, sum = 0, n = 0, span = log(x->max / x->min);
+
+    if (p->c->x_scale != PR_SCALE_AUTO)
+        return p->c->x_scale == PR_SCALE_LOG && x->min > 0;
+    if (!(x->min > 0) || !(x->max > LOG_ABOVE * x->min))
+        return false;
+    for (size_t k = 0; k < p->curve_count; k++)
+        for (size_t i = 0; i < p->curves[k].count; i++, n++) {
+            log_sum += log(p->curves[k].points[i].x / x->min) / span;
+            sum += (p->curves[k].points[i].x - x->min) / (x->max - x->min);
+        }
+    return !(n > 0) || fabs(log_sum / n - 0.5) <= fabs(sum / n - 0.5);
+}
+
+/* The x of all points, in order and each once; none when they are many. */
+static size_t distinct_x(const struct pr_chart_plot *p,
+                         double out[static PR_AXIS_TICKS])
+{
+    size_t n = 0;
+
     for (size_t k = 0; k < p->curve_count; k++)
         for (size_t i = 0; i < p->curves[k].count; i++) {
-            const struct pr_chart_point *q = &p->curves[k].points[i];
+            double x = p->curves[k].points[i].x;
+            size_t at = n;
 
-            include(x, q->x);
-            include(y, q->y);
-            if (q->low < q->high) {
-                include(y, q->low);
-                include(y, q->high);
-            }
+            while (at && out[at - 1] > x)
+                at--;
+            if (at && out[at - 1] == x)
+                continue;
+            if (n == PR_AXIS_TICKS)
+                return 0;
+            memmove(out + at + 1, out + at, (n - at) * sizeof *out);
+            out[at] = x;
+            n++;
         }
-    if (c->mark_label && *c->mark_label)
-        include(x, c->mark);
-    if (c->threshold_label && *c->threshold_label)
-        include(y, c->threshold);
-    if (x->min > x->max)
-        *x = (struct range){0, 1, true};
-    if (y->min > y->max)
-        *y = (struct range){0, 1, true};
+    return n;
+}
+
+static void make_x(struct pr_chart_plot *p, struct pr_axis_wish *w)
+{
+    double values[PR_AXIS_TICKS];
+
+    w->room = p->area.w;
+    if (p->c->x_names) {
+        pr_axis_names(&p->x, p->c->x_name_count);
+        return;
+    }
+    if (wants_log(p, w))
+        pr_axis_x_log(&p->x, w);
+    else
+        pr_axis_x(&p->x, w);
+    if (p->c->x_at_points && p->shown)
+        pr_axis_ticks_at(&p->x, values, distinct_x(p, values), w);
+}
+
+static void make_y(struct pr_chart_plot *p, struct pr_axis_wish *w)
+{
+    w->room = p->area.h;
+    if (p->c->y_scale == PR_SCALE_LOG)
+        pr_axis_y_log(&p->y, w);
+    else
+        pr_axis_y(&p->y, w);
 }
 
 static void lay_out(struct pr_chart_plot *p)
 {
-    struct range x, y;
-    bool has_subtitle = p->c->subtitle && *p->c->subtitle;
-    double top = has_subtitle ? SUBTITLE + 22 : TITLE + 24;
+    const struct pr_chart *c = p->c;
+    struct pr_axis_wish x, y;
+    struct pr_box *b = &p->area;
+    double left = has_text(c->y_label) ? SIDE / 2.0 + Y_TITLE : SIDE;
+    double under;
 
-    top += LEGEND_ROW * (double)pr_chart_legend_rows(p);
-    p->area = (struct pr_box){LEFT, top, PR_CHART_WIDTH - LEFT - RIGHT,
-                              PR_CHART_HEIGHT - BOTTOM - top};
+    b->y = has_text(c->subtitle) ? SUBTITLE + 22
+           : has_text(c->title)  ? TITLE + 24
+                                 : SIDE;
+    if (pr_chart_legend_rows(p))
+        b->y += PR_LEGEND_ROW * (double)pr_chart_legend_rows(p) + 6;
     find_ranges(p, &x, &y);
-    pr_axis_x(&p->x, x.min, x.max, x.whole, p->area.w);
-    pr_axis_y(&p->y, y.min, y.max, p->c->y_percent);
+    /* As if x's labels were one line; y's ticks hardly depend on it. */
+    b->h = fmax(40, p->v->height - b->y - 42 - X_TITLE);
+    make_y(p, &y);
+    b->x = left + fmax(20, pr_axis_widest(&p->y, p->v)) + Y_GAP;
+    b->w = fmax(40, p->v->width - b->x - SIDE);
+    make_x(p, &x);
+    under = p->x.is_names ? pr_chart_fit_names(p) : PR_CHART_TEXT + 8;
+    under += has_text(c->x_label) ? X_TITLE : 0;
+    b->h = fmax(40, p->v->height - b->y - under - 20);
+    make_y(p, &y);
 }
 
 double pr_chart_x(const struct pr_chart_plot *p, double x)
@@ -146,69 +294,83 @@ double pr_chart_y(const struct pr_chart_plot *p, double y)
 static void put_heading(const struct pr_chart_plot *p)
 {
     const struct pr_chart *c = p->c;
-    double room = PR_CHART_WIDTH - 2 * RIGHT;
+    double room = p->v->width - 2 * SIDE;
+    struct pr_label title = {.text = c->title,
+                             .x = SIDE,
+                             .y = TITLE,
+                             .size = TITLE_SIZE,
+                             .role = PR_ROLE_TEXT,
+                             .bold = true};
+    struct pr_label subtitle = {.text = c->subtitle,
+                                .x = SIDE,
+                                .y = SUBTITLE,
+                                .size = SUBTITLE_SIZE,
+                                .role = PR_ROLE_SOFT};
 
-    if (c->title && *c->title) {
-        pr_buf_printf(p->out, "<text class=\"title\" x=\"%d\" y=\"%d\">", RIGHT,
-                      TITLE);
-        pr_chart_escape_cut(p->out, c->title, 19, room);
-        pr_buf_str(p->out, "</text>\n");
-    }
-    if (c->subtitle && *c->subtitle) {
-        pr_buf_printf(p->out, "<text class=\"soft\" x=\"%d\" y=\"%d\">", RIGHT,
-                      SUBTITLE);
-        pr_chart_escape_cut(p->out, c->subtitle, 13, room);
-        pr_buf_str(p->out, "</text>\n");
-    }
+    if (has_text(c->title))
+        pr_chart_text(p->v, &title, room);
+    if (has_text(c->subtitle))
+        pr_chart_text(p->v, &subtitle, room);
 }
 
 static void put_nothing(const struct pr_chart_plot *p)
 {
-    pr_buf_printf(p->out,
-                  "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" "
-                  "text-anchor=\"middle\">no data</text>\n",
-                  p->area.x + p->area.w / 2, p->area.y + p->area.h / 2);
+    struct pr_label l = {.text = "no data",
+                         .x = p->area.x + p->area.w / 2,
+                         .y = p->area.y + p->area.h / 2,
+                         .size = SUBTITLE_SIZE,
+                         .role = PR_ROLE_SOFT,
+                         .anchor = PR_ANCHOR_MIDDLE};
+
+    p->v->kind->text(p->v, &l);
 }
 
 static void put_all(const struct pr_chart_plot *p)
 {
-    const char *title = p->c->title ? p->c->title : "";
+    const struct pr_box all = {0, 0, p->v->width, p->v->height};
 
-    pr_buf_printf(p->out,
-                  "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-                  "viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
-                  "role=\"img\">\n<title>",
-                  PR_CHART_WIDTH, PR_CHART_HEIGHT, PR_CHART_WIDTH,
-                  PR_CHART_HEIGHT);
-    pr_chart_escape(p->out, *title ? title : "chart");
-    pr_buf_str(p->out, "</title>\n");
-    pr_chart_put_style(p->out);
-    pr_buf_printf(p->out,
-                  "<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n",
-                  PR_CHART_WIDTH, PR_CHART_HEIGHT);
+    p->v->kind->rect(p->v, &(struct pr_ink){.role = PR_ROLE_PAPER}, &all, NULL);
     put_heading(p);
-    pr_chart_put_legend(p, p->area.y - 14);
+    pr_chart_put_legend(p, p->area.y - 20);
     pr_chart_put_axes(p);
     pr_chart_put_lines(p);
     pr_chart_put_curves(p);
     pr_chart_put_labels(p);
-    if (!p->point_count)
+    if (!p->shown)
         put_nothing(p);
-    pr_buf_str(p->out, "</svg>\n");
 }
 
-int pr_chart_svg(const struct pr_chart *c, struct pr_buf *out,
-                 struct pr_err *err)
+static int draw_on(struct pr_canvas *v, struct pr_chart_plot *p,
+                   struct pr_err *err)
 {
-    struct pr_chart_plot p = {.c = c, .out = out};
+    int rc = v->kind->open(v, err);
+
+    if (rc)
+        return rc;
+    lay_out(p);
+    put_all(p);
+    return v->kind->close(v, err);
+}
+
+int pr_chart_draw(const struct pr_chart *c, const struct pr_canvas_kind *kind,
+                  struct pr_buf *out, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf title = PR_BUF_INIT(1 << 16);
+    struct pr_canvas v = {.kind = kind,
+                          .out = out,
+                          .width = c->width > 0 ? c->width : PR_CHART_WIDTH,
+                          .height = c->height > 0 ? c->height : PR_CHART_HEIGHT,
+                          .scale = c->scale > 0 ? c->scale : 1};
+    struct pr_chart_plot p = {.c = c, .v = &v};
     int rc = take_curves(&p, err);
 
     if (!rc) {
-        lay_out(&p);
-        put_all(&p);
-        if (!pr_buf_ok(out))
-            rc = pr_fail_nomem(err);
+        pr_chart_clean(&title, has_text(c->title) ? c->title : "chart");
+        v.title = pr_buf_ok(&title) ? title.data : "chart";
+        rc = draw_on(&v, &p, err);
     }
+    if (!rc && !pr_buf_ok(&title))
+        rc = pr_fail_nomem(err);
     free_curves(&p);
     return rc;
 }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { FONT = 12, LABEL_H = 18, AWAY = 8, CLEAR = 5 };
+enum { LABEL_H = 18, AWAY = 8, CLEAR = 5 };
 
 static bool has_text(const char *s)
 {
@@ -20,7 +20,8 @@ static bool has_mark(const struct pr_chart_plot *p)
 static bool has_threshold(const struct pr_chart_plot *p)
 {
     return has_text(p->c->threshold_label) &&
-           pr_chart_is_number(p->c->threshold);
+           pr_chart_is_number(p->c->threshold) &&
+           !(p->y.is_log && p->c->threshold <= 0);
 }
 
 /* ---- where there is room */
@@ -65,7 +66,7 @@ static double hidden_of(const struct pr_chart_plot *p,
         x = pr_chart_x(p, c->points[i].x);
         y = pr_chart_y(p, c->points[i].y);
         sum += 2 * crosses(b, x, y, x, y);
-        if (i && c->style == PR_CHART_LINE)
+        if (i && c->s->style <= PR_CHART_CURVE)
             sum += crosses(b, was_x, was_y, x, y);
         if (c->points[i].low < c->points[i].high)
             sum += crosses(b, x, pr_chart_y(p, c->points[i].low), x,
@@ -118,6 +119,14 @@ size_t pr_chart_place(const struct pr_chart_plot *p, const struct pr_box *boxes,
 
 /* ---- lines */
 
+static void put_stroke(const struct pr_chart_plot *p, enum pr_role role,
+                       double x1, double y1, double x2, double y2)
+{
+    const struct pr_spot spots[] = {{x1, y1}, {x2, y2}};
+
+    p->v->kind->path(p->v, &(struct pr_ink){.role = role}, spots, 2, NULL);
+}
+
 void pr_chart_put_lines(const struct pr_chart_plot *p)
 {
     const struct pr_box *b = &p->area;
@@ -125,38 +134,34 @@ void pr_chart_put_lines(const struct pr_chart_plot *p)
 
     if (has_threshold(p)) {
         at = pr_chart_y(p, p->c->threshold);
-        pr_buf_printf(p->out,
-                      "<line class=\"limit\" x1=\"%.1f\" y1=\"%.1f\" "
-                      "x2=\"%.1f\" y2=\"%.1f\"/>\n",
-                      b->x, at, b->x + b->w, at);
+        put_stroke(p, PR_ROLE_LIMIT, b->x, at, b->x + b->w, at);
     }
     if (has_mark(p)) {
         at = pr_chart_x(p, p->c->mark);
-        pr_buf_printf(p->out,
-                      "<line class=\"mark\" x1=\"%.1f\" y1=\"%.1f\" "
-                      "x2=\"%.1f\" y2=\"%.1f\"/>\n",
-                      at, b->y, at, b->y + b->h);
+        put_stroke(p, PR_ROLE_MARK, at, b->y, at, b->y + b->h);
     }
 }
 
 /* ---- labels */
 
-/* Its width is a guess: it keeps to the side where the line is that it
- * belongs to. */
+/* It keeps to the side where the line is that it belongs to: on some canvases
+ * its width is a guess. */
 static void put_label(const struct pr_chart_plot *p, const struct pr_box *b,
-                      bool at_right, const char *kind, const char *text)
+                      bool at_right, struct pr_label *l)
 {
-    pr_buf_printf(p->out, "<text class=\"%s halo\" x=\"%.1f\" y=\"%.1f\"%s>",
-                  kind, b->x + (at_right ? b->w : 0), b->y + 13,
-                  at_right ? " text-anchor=\"end\"" : "");
-    pr_chart_escape_cut(p->out, text, FONT, b->w + 1);
-    pr_buf_str(p->out, "</text>\n");
+    l->x = b->x + (at_right ? b->w : 0);
+    l->y = b->y + 13;
+    l->size = PR_CHART_TEXT;
+    l->anchor = at_right ? PR_ANCHOR_END : PR_ANCHOR_START;
+    l->halo = true;
+    pr_chart_text(p->v, l, b->w + 1);
 }
 
-static double label_width(const char *text, double room)
+static double label_width(const struct pr_chart_plot *p, const char *text,
+                          double room)
 {
     /* Bold text is wider. */
-    return fmin(pr_chart_text_width(text, FONT) * 1.1, room);
+    return fmin(pr_chart_text_width(p->v, text, PR_CHART_TEXT) * 1.1, room);
 }
 
 static struct pr_box place_mark(const struct pr_chart_plot *p)
@@ -165,7 +170,7 @@ static struct pr_box place_mark(const struct pr_chart_plot *p)
     enum { HEIGHTS = sizeof heights / sizeof *heights };
     const struct pr_box *b = &p->area;
     double at = pr_chart_x(p, p->c->mark);
-    double w = label_width(p->c->mark_label,
+    double w = label_width(p, p->c->mark_label,
                            fmax(at - b->x, b->x + b->w - at) - 2 * AWAY);
     struct pr_box boxes[2 * HEIGHTS];
 
@@ -184,7 +189,7 @@ static struct pr_box place_threshold(const struct pr_chart_plot *p,
     enum { ALONG = 5 };
     const struct pr_box *b = &p->area;
     double at = pr_chart_y(p, p->c->threshold);
-    double w = label_width(p->c->threshold_label, b->w - 2 * AWAY);
+    double w = label_width(p, p->c->threshold_label, b->w - 2 * AWAY);
     struct pr_box boxes[2 * ALONG];
 
     /* From the right end to the left one. */
@@ -201,31 +206,35 @@ static struct pr_box place_threshold(const struct pr_chart_plot *p,
 /* The points of the highlighted x. */
 static void put_rings(const struct pr_chart_plot *p)
 {
+    const struct pr_ink ink = {.role = PR_ROLE_RING};
+
     for (size_t k = 0; k < p->curve_count; k++)
-        for (size_t i = 0; i < p->curves[k].count; i++)
-            if (p->curves[k].points[i].x == p->c->mark &&
-                p->curves[k].style == PR_CHART_LINE)
-                pr_buf_printf(p->out,
-                              "<circle class=\"ring\" cx=\"%.1f\" "
-                              "cy=\"%.1f\" r=\"7\"/>\n",
-                              pr_chart_x(p, p->c->mark),
-                              pr_chart_y(p, p->curves[k].points[i].y));
+        for (size_t i = 0; i < p->curves[k].count; i++) {
+            const struct pr_chart_point *q = &p->curves[k].points[i];
+
+            if (q->x == p->c->mark && p->curves[k].s->style <= PR_CHART_CURVE)
+                p->v->kind->circle(p->v, &ink, pr_chart_x(p, q->x),
+                                   pr_chart_y(p, q->y), 7, NULL);
+        }
 }
 
 void pr_chart_put_labels(const struct pr_chart_plot *p)
 {
+    struct pr_label m = {
+        .text = p->c->mark_label, .role = PR_ROLE_TEXT, .bold = true};
+    struct pr_label t = {.text = p->c->threshold_label,
+                         .role = PR_ROLE_LIMIT_TEXT};
     struct pr_box mark, threshold;
 
     if (has_mark(p)) {
         put_rings(p);
         mark = place_mark(p);
-        put_label(p, &mark, mark.x < pr_chart_x(p, p->c->mark), "bold",
-                  p->c->mark_label);
+        put_label(p, &mark, mark.x < pr_chart_x(p, p->c->mark), &m);
     }
     if (has_threshold(p)) {
         threshold = place_threshold(p, has_mark(p) ? &mark : NULL);
         put_label(p, &threshold,
                   threshold.x + threshold.w / 2 > p->area.x + p->area.w / 2,
-                  "limit-text", p->c->threshold_label);
+                  &t);
     }
 }

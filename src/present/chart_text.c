@@ -1,82 +1,60 @@
-/* Text in a chart: harmless to XML, and no wider than its place. Nobody knows
- * the reader's font, so widths are those of an average one. */
+/* Text in a chart: made harmless, and no wider than its place. */
 #include "present/chart_impl.h"
 #include "present/screen.h"
 
 #include <string.h>
 
-#define COLUMN 0.6 /* of the size of the font */
+enum { TEXT_MAX = 1 << 16 };
 
-double pr_chart_text_width(const char *s, double size)
+const char *pr_chart_clean(struct pr_buf *b, const char *s)
 {
-    PR_AUTO_BUF struct pr_buf clean = PR_BUF_INIT(1 << 20);
+    size_t len = strlen(s);
 
-    pr_screen_clean(&clean, s, strlen(s));
-    if (!pr_buf_ok(&clean) || !clean.len)
-        return 0;
-    return (double)pr_screen_columns(clean.data, clean.len) * COLUMN * size;
+    pr_screen_clean(b, s, len < TEXT_MAX / 8 ? len : TEXT_MAX / 8);
+    return pr_buf_ok(b) && b->len ? b->data : "";
 }
 
-/* U+FFFE and U+FFFF are UTF-8, but XML does not know them. */
-static bool is_no_character(const char *s)
+double pr_chart_text_width(struct pr_canvas *v, const char *s, double size)
 {
-    return memcmp(s, "\xef\xbf", 2) == 0 &&
-           ((unsigned char)s[2] == 0xbe || (unsigned char)s[2] == 0xbf);
+    PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(TEXT_MAX);
+
+    return v->kind->text_width(v, pr_chart_clean(&b, s), size, false);
 }
 
-static void escape_clean(struct pr_buf *out, const char *s, size_t len)
+/* The longest beginning that fits, with an ellipsis; at least one column. */
+static const char *cut(struct pr_canvas *v, const struct pr_label *l,
+                       const char *text, double room, struct pr_buf *b)
 {
-    for (size_t i = 0; i < len; i++) {
-        switch (s[i]) {
-        case '&':
-            pr_buf_str(out, "&amp;");
-            break;
-        case '<':
-            pr_buf_str(out, "&lt;");
-            break;
-        case '>':
-            pr_buf_str(out, "&gt;");
-            break;
-        case '"':
-            pr_buf_str(out, "&quot;");
-            break;
-        case '\xef':
-            if (i + 2 < len && is_no_character(s + i)) {
-                pr_buf_str(out, "\xef\xbf\xbd");
-                i += 2;
-                break;
-            }
-            /* fall through */
-        default:
-            pr_buf_char(out, s[i]);
-        }
+    size_t len = strlen(text), fits = 1, most = pr_screen_columns(text, len);
+
+    if (v->kind->text_width(v, text, l->size, l->bold) <= room)
+        return text;
+    while (most > fits + 1) {
+        size_t half = fits + (most - fits) / 2;
+
+        pr_buf_clear(b);
+        pr_screen_cut(b, text, len, half, false);
+        if (!pr_buf_ok(b))
+            return "";
+        if (v->kind->text_width(v, b->data, l->size, l->bold) <= room)
+            fits = half;
+        else
+            most = half;
     }
+    pr_buf_clear(b);
+    pr_screen_cut(b, text, len, fits, false);
+    return pr_buf_ok(b) && b->len ? b->data : "";
 }
 
-void pr_chart_escape(struct pr_buf *out, const char *s)
+void pr_chart_text(struct pr_canvas *v, const struct pr_label *l, double room)
 {
-    PR_AUTO_BUF struct pr_buf clean = PR_BUF_INIT(1 << 20);
+    PR_AUTO_BUF struct pr_buf whole = PR_BUF_INIT(TEXT_MAX);
+    PR_AUTO_BUF struct pr_buf shorter = PR_BUF_INIT(TEXT_MAX);
+    struct pr_label fit = *l;
 
-    pr_screen_clean(&clean, s, strlen(s));
-    if (pr_buf_ok(&clean))
-        escape_clean(out, clean.data, clean.len);
-    else
-        out->failed = true;
-}
-
-void pr_chart_escape_cut(struct pr_buf *out, const char *s, double size,
-                         double room)
-{
-    PR_AUTO_BUF struct pr_buf clean = PR_BUF_INIT(1 << 20);
-    PR_AUTO_BUF struct pr_buf cut = PR_BUF_INIT(1 << 20);
-    double columns = room / (COLUMN * size);
-
-    pr_screen_clean(&clean, s, strlen(s));
-    if (pr_buf_ok(&clean) && clean.len)
-        pr_screen_cut(&cut, clean.data, clean.len,
-                      columns < 1 ? 1 : (size_t)columns, false);
-    if (!pr_buf_ok(&clean) || !pr_buf_ok(&cut))
-        out->failed = true;
-    else if (cut.len)
-        escape_clean(out, cut.data, cut.len);
+    fit.text = cut(v, l, pr_chart_clean(&whole, l->text), room, &shorter);
+    if (!pr_buf_ok(&whole) || !pr_buf_ok(&shorter))
+        v->out->failed = true;
+    else if (*fit.text)
+        v->kind->text(v, &fit);
 }
