@@ -113,6 +113,22 @@ static const struct verb verbs[] = {
      "  prony scaling --summary-file a.json --query '{\"exp.model\": "
      "\"vgg\"}'\n",
      cmd_scaling},
+    {"plot", ON_PLOT, "FILE|DIR…", "series of figures, and charts of them",
+     "Takes results wherever 'prony parse' finds them, sorts them into series "
+     "and prints these as JSON, as DLBS's series_builder does. --chart-file "
+     "draws them: lines, bars, points or boxes, with error bars where an "
+     "experiment was repeated. Of a run directory it shows rates that programs "
+     "told and what the monitor saw, over time. An .svg needs nothing; .png "
+     "and .pdf need cairo and pango.",
+     "  prony plot results.json --xparam exp.num_gpus --yparam results.time "
+     "--series '[{\"exp.framework\": \"mxnet\"}, {\"exp.framework\": "
+     "\"caffe2\"}]' --aggregation avg --chart-file time.png\n"
+     "  prony plot results.json --xparam exp.num_gpus --yparam "
+     "results.throughput --series exp.model --baseline-xvalue 1 "
+     "--chart-file speedup.svg\n"
+     "  prony plot runs/sweep.20261115T221702Z --chart-type monitor "
+     "--yparam cpu,psi.io.some --chart-file machine.pdf\n",
+     cmd_plot},
     {"model", ON_MODEL, "[NAME|FILE…]",
      "the networks there are, and their layers",
      "Without a name: the networks that come with Prony, with their inputs, "

@@ -32,12 +32,12 @@ const struct pr_role_look *pr_role_look(enum pr_role role)
     return &looks[role];
 }
 
-const char *pr_series_colour(unsigned series, bool on_dark)
+const char *pr_canvas_colour(unsigned series, bool on_dark)
 {
     return (on_dark ? dark : light)[series % PR_COLOURS];
 }
 
-const double *pr_series_dash(unsigned series)
+const double *pr_canvas_dash(unsigned series)
 {
     return dashes[series % PR_DASHES];
 }

@@ -53,8 +53,8 @@ struct pr_role_look {
 };
 
 const struct pr_role_look *pr_role_look(enum pr_role role);
-const char *pr_series_colour(unsigned series, bool dark);
-const double *pr_series_dash(unsigned series); /* the same */
+const char *pr_canvas_colour(unsigned series, bool dark);
+const double *pr_canvas_dash(unsigned series); /* the same */
 
 struct pr_box {
     double x, y, w, h; /* of its upper left corner */

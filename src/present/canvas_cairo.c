@@ -231,7 +231,7 @@ static void paint(const struct state *s, const struct pr_ink *ink)
 {
     const struct pr_role_look *r = pr_role_look(ink->role);
     const char *colour =
-        *r->light ? r->light : pr_series_colour(ink->series, false);
+        *r->light ? r->light : pr_canvas_colour(ink->series, false);
     double width = r->width;
 
     if (ink->hollow) {
@@ -244,7 +244,7 @@ static void paint(const struct state *s, const struct pr_ink *ink)
         s->api.cairo_fill(s->cr);
         return;
     }
-    set_dash(s, ink->dashed ? pr_series_dash(ink->series) : r->dash);
+    set_dash(s, ink->dashed ? pr_canvas_dash(ink->series) : r->dash);
     s->api.cairo_set_line_width(s->cr, width);
     s->api.cairo_stroke(s->cr);
 }
@@ -342,7 +342,7 @@ static void text(struct pr_canvas *v, const struct pr_label *l)
         s->api.cairo_move_to(s->cr, 0, 0);
         s->api.pango_cairo_layout_path(s->cr, layout);
         set_colour(s, pr_role_look(PR_ROLE_PAPER)->light, 1);
-        set_dash(s, pr_series_dash(0));
+        set_dash(s, pr_canvas_dash(0));
         s->api.cairo_set_line_width(s->cr, 4);
         s->api.cairo_stroke(s->cr);
     }

@@ -97,7 +97,7 @@ static void put_roles(struct pr_buf *out)
 static void put_series(struct pr_buf *out, bool dark)
 {
     for (unsigned i = 0; i < PR_COLOURS; i++) {
-        const char *colour = pr_series_colour(i, dark);
+        const char *colour = pr_canvas_colour(i, dark);
 
         pr_buf_printf(out, ".l%u{stroke:%s}.d%u{fill:%s}", i, colour, i,
                       colour);
@@ -109,7 +109,7 @@ static void put_dashes(struct pr_buf *out)
 {
     for (unsigned i = 1; i < PR_DASHES; i++) {
         pr_buf_printf(out, ".dash%u{stroke-linecap:butt", i);
-        put_dash(out, pr_series_dash(i));
+        put_dash(out, pr_canvas_dash(i));
         pr_buf_str(out, "}\n");
     }
 }

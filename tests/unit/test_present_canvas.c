@@ -36,14 +36,14 @@ static void series_differ_in_more_than_colour(void **state)
     (void)state;
     for (unsigned i = 0; i < PR_COLOURS; i++)
         for (unsigned k = 0; k < i; k++) {
-            assert_string_not_equal(pr_series_colour(i, false),
-                                    pr_series_colour(k, false));
-            assert_string_not_equal(pr_series_colour(i, true),
-                                    pr_series_colour(k, true));
+            assert_string_not_equal(pr_canvas_colour(i, false),
+                                    pr_canvas_colour(k, false));
+            assert_string_not_equal(pr_canvas_colour(i, true),
+                                    pr_canvas_colour(k, true));
         }
     for (unsigned i = 0; i < PR_DASHES; i++)
         for (unsigned k = 0; k < i; k++)
-            assert_int_not_equal(memcmp(pr_series_dash(i), pr_series_dash(k),
+            assert_int_not_equal(memcmp(pr_canvas_dash(i), pr_canvas_dash(k),
                                         PR_CANVAS_DASH * sizeof(double)),
                                  0);
 }

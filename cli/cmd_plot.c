@@ -1,0 +1,127 @@
+/* `prony plot`: series of figures, and charts of them. */
+#include "cli/bench_args.h"
+#include "cli/plot_args.h"
+
+#include "base/file.h"
+
+#include <string.h>
+
+enum { MAX_IMAGE = 1 << 30 };
+
+/* ---- what is read */
+
+static int read_series(struct cli *c, struct plot_args *p,
+                       const struct pr_bench *set, struct pr_err *err)
+{
+    const char *none = NULL;
+    const char *const *names = p->columns ? p->columns : &none;
+
+    if (p->source == PLOT_MONITOR)
+        return pr_plotdata_monitor(set, names, c->arena, &p->set, err);
+    if (p->source == PLOT_RATES)
+        return pr_plotdata_rates(set, names, c->arena, &p->set, err);
+    return pr_plotdata_build(set, &p->series, c->arena, &p->set, err);
+}
+
+static int fail_empty(const struct plot_args *p, const struct pr_bench *set,
+                      struct pr_err *err)
+{
+    if (!pr_bench_size(set)) {
+        pr_fail(err, PR_E_FORMAT, "", "there are no results to plot");
+        return pr_hint(err, "folders inside folders are read with --recursive");
+    }
+    if (p->source == PLOT_MONITOR) {
+        pr_fail(err, PR_E_FORMAT, "", "no experiment has such columns");
+        return pr_hint(err, "--yparam names columns of monitor.ndjson, as "
+                            "'cpu' or 'disk.*.use'");
+    }
+    if (p->source == PLOT_RATES) {
+        pr_fail(err, PR_E_FORMAT, "", "no experiment told a rate");
+        return pr_hint(err, "programs tell them on their channel; --yparam "
+                            "names tasks");
+    }
+    pr_fail(err, PR_E_FORMAT, "",
+            "no result of a series has numbers for '%s' by '%s'", p->set.y,
+            p->set.x);
+    return pr_hint(err, "'prony parse' shows what results hold");
+}
+
+/* Says what is not as it should be; an error when nothing is left. */
+static int check(const struct plot_args *p, const struct pr_bench *set,
+                 struct pr_err *err)
+{
+    if (!p->set.x_count)
+        return fail_empty(p, set, err);
+    for (size_t i = 0; i < p->set.count; i++)
+        if (!p->set.series[i].count)
+            say(SAY_WARNING, "warning: series %zu has no points\n", i);
+    if (p->set.unusable)
+        say(SAY_WARNING, "warning: %llu results have no number as '%s'\n",
+            (unsigned long long)p->set.unusable, p->set.y);
+    if (p->set.warning)
+        say(SAY_WARNING, "warning: %s\n", p->set.warning);
+    return PR_OK;
+}
+
+/* ---- what is written */
+
+static int write_chart(const struct plot_args *p, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf image = PR_BUF_INIT(MAX_IMAGE);
+    int rc = pr_plot_draw(&p->set, &p->look, p->kind, &image, err);
+
+    return rc ? rc : pr_file_write(p->chart_file, image.data, image.len, err);
+}
+
+/* As DLBS, series on stdout; on a terminal not beside an image. */
+static int print(const struct plot_args *p, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
+    bool brief = stdout_width() && (p->chart_file || p->series_file);
+    int rc = pr_plotdata_json(&p->set, &text, err);
+
+    if (!rc && p->series_file)
+        rc = pr_file_write(p->series_file, text.data, text.len, err);
+    if (!rc && p->chart_file)
+        rc = write_chart(p, err);
+    if (rc)
+        return rc;
+    if (brief) {
+        pr_buf_clear(&text);
+        if (p->chart_file)
+            pr_buf_printf(&text, "chart: %s\n", p->chart_file);
+        if (p->series_file)
+            pr_buf_printf(&text, "series: %s\n", p->series_file);
+    }
+    return answer_buf(&text, err);
+}
+
+int cmd_plot(struct cli *c, struct pr_err *err)
+{
+    struct plot_args p = {0};
+    struct bench_args args;
+    struct pr_bench *set = NULL;
+    int rc;
+
+    if (!c->rest_count) {
+        pr_fail(err, PR_E_USAGE, "", "plot wants a file of results");
+        return pr_hint(err, "'prony parse LOGS --output-file FILE' makes one; "
+                            "logs and run directories will do, too");
+    }
+    rc = plot_args_init(c, &p, err);
+    if (!rc)
+        rc = bench_args_init(c, &args, err);
+    if (rc)
+        return rc;
+    rc = bench_args_read(c, &args, c->rest, c->rest_count, p.names, true, &set,
+                         err);
+    if (!rc)
+        rc = read_series(c, &p, set, err);
+    if (!rc)
+        rc = check(&p, set, err);
+    if (!rc)
+        rc = print(&p, err);
+    pr_bench_free(set);
+    bench_args_done(&args);
+    return rc;
+}

@@ -1,0 +1,234 @@
+/* Series as a chart. Bars and boxes stand at names, also where these are
+ * numbers; lines have an axis of numbers where all x are. */
+#include "present/plot.h"
+
+#include "present/plot_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+struct plot {
+    const struct pr_plotdata *s;
+    const struct pr_plot_opts *o;
+    struct pr_arena *arena;
+    struct pr_plot_look look;
+    const char **names;
+    struct pr_chart_series *series;
+    bool has_errors;
+};
+
+int pr_plot_check(const struct pr_plot_opts *o, struct pr_err *err)
+{
+    struct pr_plot_look look;
+
+    return pr_plot_look(&o->chart, &look, err);
+}
+
+/* ---- data */
+
+static bool at_names(const struct plot *p)
+{
+    return p->o->kind == PR_PLOT_BAR || p->o->kind == PR_PLOT_BOX ||
+           !p->s->x_numbers;
+}
+
+/* The place of each point among all x: both are in order. */
+static double place_of(const struct plot *p, const struct pr_plotdata_point *q,
+                       size_t *at)
+{
+    if (!at_names(p))
+        return q->x_number;
+    while (p->s->x_values[*at] != q->x)
+        ++*at;
+    return (double)*at;
+}
+
+static int take_points(struct plot *p, const struct pr_plotdata_series *s,
+                       struct pr_chart_series *out, struct pr_err *err)
+{
+    struct pr_chart_point *points =
+        PR_ARENA_ARRAY(p->arena, struct pr_chart_point, s->count + 1);
+    size_t at = 0;
+
+    if (!points)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct pr_plotdata_point *q = &s->points[i];
+
+        points[i] = (struct pr_chart_point){.x = place_of(p, q, &at),
+                                            .y = q->y,
+                                            .low = q->low,
+                                            .high = q->high};
+        if (!p->look.errors)
+            points[i].low = points[i].high = q->y;
+        p->has_errors |= points[i].low < points[i].high;
+    }
+    out->points = points;
+    out->count = s->count;
+    out->style = p->o->kind == PR_PLOT_BAR      ? PR_CHART_BARS
+                 : p->o->kind == PR_PLOT_POINTS ? PR_CHART_POINTS
+                                                : PR_CHART_LINE;
+    return PR_OK;
+}
+
+static double *copy_values(const struct plot *p,
+                           const struct pr_plotdata_series *s, size_t from,
+                           size_t to, size_t *ret_count)
+{
+    size_t n = 0;
+    double *all;
+
+    for (size_t i = from; i < to; i++)
+        n += s->points[i].count;
+    all = PR_ARENA_ARRAY(p->arena, double, n + 1);
+    n = 0;
+    for (size_t i = from; all && i < to; i++)
+        for (size_t k = 0; k < s->points[i].count; k++)
+            if (isfinite(s->points[i].values[k]))
+                all[n++] = s->points[i].values[k];
+    *ret_count = n;
+    return all;
+}
+
+static int take_spreads(struct plot *p, const struct pr_plotdata_series *s,
+                        struct pr_chart_series *out, struct pr_err *err)
+{
+    struct pr_chart_spread *spreads =
+        PR_ARENA_ARRAY(p->arena, struct pr_chart_spread, s->count + 1);
+    size_t at = 0;
+
+    if (!spreads)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < s->count; i++) {
+        size_t n;
+        double *values = copy_values(p, s, i, i + 1, &n);
+
+        if (!values)
+            return pr_fail_nomem(err);
+        if (!n)
+            continue;
+        spreads[out->count] = pr_plot_spread(values, n);
+        spreads[out->count++].x = place_of(p, &s->points[i], &at);
+    }
+    out->spreads = spreads;
+    out->style = PR_CHART_BOXES;
+    return PR_OK;
+}
+
+/* One box a series, side by side under its name. */
+static int take_whole(struct plot *p, struct pr_err *err)
+{
+    struct pr_chart_series *out = p->series;
+    struct pr_chart_spread *spreads =
+        PR_ARENA_ARRAY(p->arena, struct pr_chart_spread, p->s->count + 1);
+
+    if (!spreads)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < p->s->count; i++) {
+        const struct pr_plotdata_series *s = &p->s->series[i];
+        size_t n;
+        double *values = copy_values(p, s, 0, s->count, &n);
+
+        if (!values)
+            return pr_fail_nomem(err);
+        if (!n)
+            continue;
+        spreads[out->count] = pr_plot_spread(values, n);
+        spreads[out->count++].x = (double)i;
+    }
+    out->spreads = spreads;
+    out->style = PR_CHART_BOXES;
+    p->look.chart.series_count = 1;
+    p->look.chart.x_names = p->names;
+    p->look.chart.x_name_count = p->s->count;
+    return PR_OK;
+}
+
+static int take_all(struct plot *p, struct pr_err *err)
+{
+    struct pr_chart *c = &p->look.chart;
+    int rc = PR_OK;
+
+    c->series = p->series;
+    if (p->o->kind == PR_PLOT_SPREAD)
+        return take_whole(p, err);
+    c->series_count = p->s->count;
+    c->x_at_points = true;
+    if (at_names(p)) {
+        c->x_names = p->s->x_values;
+        c->x_name_count = p->s->x_count;
+    }
+    for (size_t i = 0; !rc && i < p->s->count; i++) {
+        p->series[i].name = p->names[i];
+        rc = p->o->kind == PR_PLOT_BOX
+                 ? take_spreads(p, &p->s->series[i], &p->series[i], err)
+                 : take_points(p, &p->s->series[i], &p->series[i], err);
+    }
+    return rc;
+}
+
+/* ---- words */
+
+static bool is_boxes(const struct plot *p)
+{
+    return p->o->kind == PR_PLOT_BOX || p->o->kind == PR_PLOT_SPREAD;
+}
+
+static const char *title_of(const struct plot *p)
+{
+    if (p->o->kind == PR_PLOT_SPREAD)
+        return p->s->y;
+    return pr_arena_printf(p->arena, p->s->x_unit ? "%s over %s" : "%s by %s",
+                           p->s->y, p->s->x);
+}
+
+/* What was not told. */
+static int fill_in(struct plot *p, struct pr_err *err)
+{
+    struct pr_chart *c = &p->look.chart;
+
+    if (!c->title)
+        c->title = title_of(p);
+    if (!c->title)
+        return pr_fail_nomem(err);
+    if (!c->subtitle && is_boxes(p))
+        c->subtitle = "median and quartiles, the rest within 1.5 times their "
+                      "distance, the mean as a dot";
+    else if (!c->subtitle && p->has_errors)
+        c->subtitle = "means with 95 % confidence intervals";
+    if (!c->x_label && p->o->kind != PR_PLOT_SPREAD)
+        c->x_label = p->s->x;
+    if (!c->y_label)
+        c->y_label = p->s->y;
+    if (!c->x_unit && !c->x_names)
+        c->x_unit = p->s->x_unit;
+    if (p->s->x_unit && c->x_scale == PR_SCALE_AUTO)
+        c->x_scale = PR_SCALE_LINEAR; /* time goes on evenly */
+    if (!c->y_unit)
+        c->y_unit = p->s->y_unit;
+    if (p->o->relative && !p->s->warning) {
+        c->threshold = 1;
+        c->threshold_label = "baseline";
+    }
+    return PR_OK;
+}
+
+int pr_plot_draw(const struct pr_plotdata *s, const struct pr_plot_opts *o,
+                 const struct pr_canvas_kind *kind, struct pr_buf *out,
+                 struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct plot p = {.s = s, .o = o, .arena = a};
+    int rc = a ? pr_plot_look(&o->chart, &p.look, err) : pr_fail_nomem(err);
+
+    if (rc)
+        return rc;
+    p.names = pr_plot_names(s, p.look.legend, a);
+    p.series = PR_ARENA_ARRAY(a, struct pr_chart_series, s->count + 1);
+    if (!p.names || !p.series)
+        return pr_fail_nomem(err);
+    rc = take_all(&p, err);
+    if (!rc)
+        rc = fill_in(&p, err);
+    return rc ? rc : pr_chart_draw(&p.look.chart, kind, out, err);
+}
