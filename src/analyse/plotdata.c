@@ -14,9 +14,9 @@ struct sorter {
     struct pr_plotdata *out;
     struct pr_query **queries; /* of filters; NULL: by values of a name */
     const char *name;          /* … of this one */
+    uint32_t *of_row;          /* … and the series of each result, if any */
     struct pr_plotdata_maker maker;
-    size_t rows; /* that were taken, of each series */
-    size_t *taken;
+    size_t *taken; /* results so far, of each series */
 };
 
 static int fail_series(const char *what, struct pr_err *err)
@@ -50,6 +50,9 @@ static int find_values(struct sorter *s, struct pr_err *err)
     size_t cap = 0;
 
     s->name = s->o->series.s;
+    s->of_row = PR_ARENA_ARRAY(s->arena, uint32_t, pr_bench_size(s->set) + 1);
+    if (!s->of_row)
+        return pr_fail_nomem(err);
     for (size_t i = 0; i < pr_bench_size(s->set); i++) {
         const struct pr_value *v =
             pr_get(&pr_bench_row(s->set, i)->params, s->name);
@@ -59,6 +62,7 @@ static int find_values(struct sorter *s, struct pr_err *err)
         while (v && k < s->out->count &&
                !pr_equal(&s->out->series[k].filters.members[0].value, v))
             k++;
+        s->of_row[i] = v ? (uint32_t)k : PR_PLOTDATA_MOST;
         if (!v || k < s->out->count)
             continue;
         if (k == PR_PLOTDATA_MOST)
@@ -98,20 +102,15 @@ static int find_series(struct sorter *s, struct pr_err *err)
     }
 }
 
-/* 1: the result belongs to series k. */
-static int belongs(const struct sorter *s, const struct pr_bench_row *row,
-                   size_t k, struct pr_err *err)
+/* 1: result i belongs to series k. */
+static int belongs(const struct sorter *s, size_t i, size_t k,
+                   struct pr_err *err)
 {
-    const struct pr_value *v;
-
     if (s->queries)
         return pr_bench_match(
-            row, &(struct pr_bench_filter){s->queries[k], PR_QUERY_STRICT}, 1,
-            err);
-    if (!s->name)
-        return 1;
-    v = pr_get(&row->params, s->name);
-    return v && pr_equal(&s->out->series[k].filters.members[0].value, v);
+            pr_bench_row(s->set, i),
+            &(struct pr_bench_filter){s->queries[k], PR_QUERY_STRICT}, 1, err);
+    return !s->of_row || s->of_row[i] == k;
 }
 
 /* ---- values */
@@ -168,9 +167,9 @@ static bool is_usable(const struct pr_value *y)
     return pr_is_number(y) && isfinite(pr_number(y));
 }
 
-static int add_row(struct sorter *s, const struct pr_bench_row *row,
-                   struct pr_err *err)
+static int add_row(struct sorter *s, size_t i, struct pr_err *err)
 {
+    const struct pr_bench_row *row = pr_bench_row(s->set, i);
     const struct pr_value *y = pr_get(&row->params, s->o->y);
     const struct pr_value *x = s->o->x ? pr_get(&row->params, s->o->x) : NULL;
     int rc = PR_OK;
@@ -182,7 +181,7 @@ static int add_row(struct sorter *s, const struct pr_bench_row *row,
         return PR_OK;
     }
     for (size_t k = 0; rc >= 0 && k < s->out->count; k++) {
-        rc = belongs(s, row, k, err);
+        rc = belongs(s, i, k, err);
         if (rc == 1)
             rc = x ? add_named(s, k, x, y, err) : add_placed(s, k, y, err);
     }
@@ -301,7 +300,7 @@ static int sort_in(struct sorter *s, struct pr_err *err)
                      "there is no series %ld: there are %zu, from 0",
                      s->o->baseline_series, s->out->count);
     for (size_t i = 0; !rc && i < pr_bench_size(s->set); i++)
-        rc = add_row(s, pr_bench_row(s->set, i), err);
+        rc = add_row(s, i, err);
     return rc ? rc : pr_plotdata_finish(&s->maker, s->o->how, s->out, err);
 }
 

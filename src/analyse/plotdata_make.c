@@ -103,11 +103,48 @@ static int by_place(const void *a, const void *b)
 {
     const struct pr_plotdata_value *p = a, *q = b;
 
-    if (p->series != q->series)
-        return p->series < q->series ? -1 : 1;
     if (p->x != q->x)
         return p->x < q->x ? -1 : 1;
     return (p->at > q->at) - (p->at < q->at);
+}
+
+/* Of one series; mostly they are in order. */
+static void sort_series(struct pr_plotdata_value *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (by_place(&v[i - 1], &v[i]) > 0) {
+            qsort(v, n, sizeof *v, by_place);
+            return;
+        }
+}
+
+/* All values by series, then by x, then as they came. */
+static int sort_values(struct pr_plotdata_maker *m, size_t series,
+                       const uint32_t *rank, struct pr_err *err)
+{
+    size_t *ends = PR_ARENA_ARRAY(m->arena, size_t, series + 1);
+    struct pr_plotdata_value *sorted =
+        pr_alloc((m->count + 1) * sizeof *sorted);
+
+    if (!ends || !sorted) {
+        pr_free(sorted);
+        return pr_fail_nomem(err);
+    }
+    for (size_t i = 0; i < m->count; i++)
+        ends[m->values[i].series + 1]++;
+    for (size_t k = 1; k <= series; k++)
+        ends[k] += ends[k - 1];
+    for (size_t i = 0; i < m->count; i++) {
+        struct pr_plotdata_value *v = &sorted[ends[m->values[i].series]++];
+
+        *v = m->values[i];
+        v->x = rank[v->x];
+    }
+    for (size_t k = 0, from = 0; k < series; from = ends[k++])
+        sort_series(sorted + from, ends[k] - from);
+    pr_free(m->values);
+    m->values = sorted;
+    return PR_OK;
 }
 
 /* ---- points */
@@ -181,18 +218,13 @@ int pr_plotdata_finish(struct pr_plotdata_maker *m, enum pr_plotdata_how how,
     double *ys = PR_ARENA_ARRAY(m->arena, double, m->count + 1);
     struct x *xs = NULL;
     uint32_t *rank = NULL;
-    bool sorted = true;
     int rc =
         points && ys ? order_x(m, set, &xs, &rank, err) : pr_fail_nomem(err);
 
+    if (!rc)
+        rc = sort_values(m, set->count, rank, err);
     if (rc)
         return rc;
-    for (size_t i = 0; i < m->count; i++) {
-        m->values[i].x = rank[m->values[i].x];
-        sorted &= !i || by_place(&m->values[i - 1], &m->values[i]) <= 0;
-    }
-    if (!sorted)
-        qsort(m->values, m->count, sizeof *m->values, by_place);
     make_points(m, xs, how, ys, points, set);
     return PR_OK;
 }

@@ -38,7 +38,8 @@ struct walk {
     struct pr_plotdata *out;
     struct pr_plotdata_maker maker;
     size_t cap;
-    const char *key; /* "column" or "task" */
+    const char *key;     /* "column" or "task" */
+    const char *several; /* what stands for many of them */
     const char *varied[MAX_VARIED];
     size_t varied_count;
     /* Of the experiment that is read: */
@@ -378,8 +379,11 @@ int pr_plotdata_monitor(const struct pr_bench *set, const char *const *columns,
                         struct pr_arena *a, struct pr_plotdata *ret,
                         struct pr_err *err)
 {
-    struct walk w = {
-        .set = set, .wanted = columns, .arena = a, .key = "column"};
+    struct walk w = {.set = set,
+                     .wanted = columns,
+                     .arena = a,
+                     .key = "column",
+                     .several = "monitor"};
 
     return walk(&w, "monitor.ndjson", read_look, ret, err);
 }
@@ -388,7 +392,11 @@ int pr_plotdata_rates(const struct pr_bench *set, const char *const *tasks,
                       struct pr_arena *a, struct pr_plotdata *ret,
                       struct pr_err *err)
 {
-    struct walk w = {.set = set, .wanted = tasks, .arena = a, .key = "task"};
+    struct walk w = {.set = set,
+                     .wanted = tasks,
+                     .arena = a,
+                     .key = "task",
+                     .several = "rates"};
     int rc;
 
     w.stamped = true;
@@ -398,10 +406,14 @@ int pr_plotdata_rates(const struct pr_bench *set, const char *const *tasks,
     if (rc)
         return rc;
     /* Again: by number, all of them alike. */
-    w = (struct walk){.set = set, .wanted = tasks, .arena = a, .key = "task"};
+    w = (struct walk){.set = set,
+                      .wanted = tasks,
+                      .arena = a,
+                      .key = "task",
+                      .several = "rates"};
     rc = walk(&w, PR_CHANNEL_FILE, read_rate, ret, err);
     if (!rc) {
-        ret->x = "number of the rate";
+        ret->x = "number";
         ret->x_unit = NULL;
     }
     return rc;

@@ -19,10 +19,12 @@ enum { /* cairo's and pango's numbers */
        CAP_BUTT = 0,
        CAP_ROUND = 1,
        JOIN_ROUND = 1,
+       JOIN_BEVEL = 2,
        WEIGHT_NORMAL = 400,
        WEIGHT_BOLD = 600,
        PANGO_UNITS = 1024,
        WRITE_ERROR = 11,
+       MANY = 400, /* spots of a line: its corners need not be round */
 };
 
 typedef int pr_cairo_write(void *ctx, const unsigned char *data, unsigned len);
@@ -126,7 +128,6 @@ static int start(struct pr_canvas *v, double scale, struct pr_err *err)
     s->font = s->api.pango_font_description_new();
     s->api.pango_font_description_set_family(s->font, "sans-serif");
     s->api.cairo_scale(s->cr, scale, scale);
-    s->api.cairo_set_line_join(s->cr, JOIN_ROUND);
     return PR_OK;
 }
 
@@ -256,6 +257,7 @@ static void path(struct pr_canvas *v, const struct pr_ink *ink,
     bool lifted = true;
 
     (void)tip;
+    s->api.cairo_set_line_join(s->cr, n > MANY ? JOIN_BEVEL : JOIN_ROUND);
     for (size_t i = 0; i < n; i++) {
         if (!isnan(spots[i].x) && lifted)
             s->api.cairo_move_to(s->cr, spots[i].x, spots[i].y);

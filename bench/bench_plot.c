@@ -1,0 +1,123 @@
+/*
+ * A chart of ten series of 10,000 points, from a file of results to a PNG,
+ * start of the program included: prony plot against matplotlib, which needs
+ * a Python that has it ($PRONY_MATPLOTLIB_PYTHON, else $PYTHON).
+ */
+#include "bench.h"
+
+#include <math.h>
+
+enum { ROUNDS = 7, SERIES = 10, POINTS = 10000 };
+
+static void write_results(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    double y[SERIES] = {0};
+    unsigned seed = 1;
+
+    if (!f)
+        exit(1);
+    fprintf(f, "{\"data\": [\n");
+    for (int i = 0; i < POINTS; i++)
+        for (int k = 0; k < SERIES; k++) {
+            seed = seed * 1103515245 + 12345;
+            y[k] += (double)(seed >> 16 & 1023) / 1024 - 0.5;
+            fprintf(f,
+                    "{\"exp.model\": \"model%d\", \"exp.step\": %d, "
+                    "\"results.time\": %.4f}%s\n",
+                    k, i, fabs(y[k]) + 10 * k,
+                    i == POINTS - 1 && k == SERIES - 1 ? "" : ",");
+        }
+    fprintf(f, "]}\n");
+    fclose(f);
+}
+
+/* Which status a program ends with. */
+static int status_of(char *const *argv)
+{
+    pid_t pid = fork();
+    int status = -1;
+
+    if (pid == 0) {
+        int fd = open("/dev/null", O_WRONLY);
+        dup2(fd, 1);
+        execvp(argv[0], argv);
+        _exit(127);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
+        return -1;
+    return WEXITSTATUS(status);
+}
+
+static void measure(char *const *ours, char *const *theirs)
+{
+    double seconds[2][ROUNDS], peak[2] = {0};
+
+    for (int r = 0; r < ROUNDS; r++)
+        for (int w = 0; w < (theirs ? 2 : 1); w++) {
+            struct bench_cost c = bench_program(w ? theirs : ours, "/dev/null");
+
+            seconds[w][r] = c.seconds;
+            peak[w] = c.peak_mb;
+        }
+    double mine = bench_median(seconds[0], ROUNDS);
+    printf("chart of %d series of %d points to PNG: %.1f ms, %.0f MB\n", SERIES,
+           POINTS, mine * 1e3, peak[0]);
+    if (!theirs)
+        return;
+    double other = bench_median(seconds[1], ROUNDS);
+    printf("the same by matplotlib: %.1f ms, %.0f MB, ratio %.1f (wanted: at "
+           "least 5)%s\n",
+           other * 1e3, peak[1], other / mine,
+           other < 5 * mine ? " below" : "");
+}
+
+int main(int argc, char **argv)
+{
+    const char *tmp = getenv("TMPDIR");
+    char dir[256], json[300], image[300], peer[512];
+    const char *python = getenv("PRONY_MATPLOTLIB_PYTHON");
+    int rc;
+
+    if (argc < 3) {
+        fprintf(stderr, "usage: bench_plot PRONY PEERS\n");
+        return 2;
+    }
+    if (!python || !*python)
+        python = getenv("PYTHON");
+    snprintf(dir, sizeof dir, "%s/bench_plot.XXXXXX", tmp ? tmp : "/tmp");
+    if (!mkdtemp(dir))
+        return 1;
+    snprintf(json, sizeof json, "%s/results.json", dir);
+    snprintf(image, sizeof image, "%s/chart.png", dir);
+    snprintf(peer, sizeof peer, "%s/matplotlib_plot.py", argv[2]);
+    write_results(json);
+    char *ours[] = {argv[1],
+                    (char *)"plot",
+                    json,
+                    (char *)"--xparam=exp.step",
+                    (char *)"--yparam=results.time",
+                    (char *)"--series=exp.model",
+                    (char *)"--chart-file",
+                    image,
+                    NULL};
+    char *theirs[] = {(char *)(python && *python ? python : "python3"), peer,
+                      json, image, NULL};
+    rc = status_of(ours);
+    if (rc) {
+        fprintf(stderr, "SKIP: prony plot ends with status %d: no cairo?\n",
+                rc);
+    } else if ((rc = status_of(theirs)) != 0) {
+        measure(ours, NULL);
+        fprintf(stderr,
+                "SKIP: matplotlib is not there (%s ends with status %d): "
+                "not compared\n",
+                theirs[0], rc);
+    } else {
+        measure(ours, theirs);
+    }
+    unlink(json);
+    unlink(image);
+    rmdir(dir);
+    return 0;
+}
