@@ -56,8 +56,8 @@ static int check(const struct plot_args *p, const struct pr_bench *set,
         if (!p->set.series[i].count)
             say(SAY_WARNING, "warning: series %zu has no points\n", i);
     if (p->set.unusable)
-        say(SAY_WARNING, "warning: %llu results have no number as '%s'\n",
-            (unsigned long long)p->set.unusable, p->set.y);
+        say(SAY_WARNING, "warning: results without a number as '%s': %llu\n",
+            p->set.y, (unsigned long long)p->set.unusable);
     if (p->set.warning)
         say(SAY_WARNING, "warning: %s\n", p->set.warning);
     return PR_OK;

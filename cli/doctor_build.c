@@ -5,6 +5,7 @@
 #include "conf/share.h"
 #include "conf/yaml.h"
 #include "format/format.h"
+#include "present/canvas.h"
 #include "prony_config.h"
 #include "workload/engine.h"
 #include "workload/mpi.h"
@@ -66,6 +67,18 @@ static void look_at_mpi(struct doctor *d)
         pr_arena_printf(d->arena, "only nn.mpi needs it: %s", err.hint));
 }
 
+/* What draws charts as PNG and PDF. */
+static void look_at_cairo(struct doctor *d)
+{
+    struct pr_err err = {0};
+    char version[64] = "";
+    bool there = pr_canvas_libraries(version, &err) == PR_OK;
+
+    doctor_extra(
+        d, "cairo", there, pr_arena_str(d->arena, there ? version : err.msg),
+        pr_arena_printf(d->arena, "for charts as PNG and PDF: %s", err.hint));
+}
+
 void doctor_build(struct doctor *d)
 {
     const char *share = pr_share_dir(d->arena);
@@ -80,6 +93,7 @@ void doctor_build(struct doctor *d)
     look_at_formats(d);
     look_at_onednn(d);
     look_at_mpi(d);
+    look_at_cairo(d);
     doctor_found(d, "libyaml", true, pr_yaml_version(), NULL);
     doctor_found(d, "PCRE2", true, pr_regex_version(), NULL);
     doctor_found(d, "bundled files", share != NULL, share,

@@ -151,10 +151,12 @@ static int sort_values(struct pr_plotdata_maker *m, size_t series,
 
 static void take_mean(struct pr_plotdata_point *p)
 {
-    double sum = 0, square = 0, half;
+    double sum = 0, square = 0, least = p->values[0], half;
 
-    for (size_t i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->count; i++) {
         sum += p->values[i];
+        least = fmin(least, p->values[i]);
+    }
     p->y = sum / (double)p->count;
     p->low = p->high = p->y;
     p->whole = false;
@@ -164,7 +166,8 @@ static void take_mean(struct pr_plotdata_point *p)
         square += (p->values[i] - p->y) * (p->values[i] - p->y);
     half = pr_student_t(CHANCE, (unsigned)p->count - 1) *
            sqrt(square / (double)(p->count - 1) / (double)p->count);
-    p->low = p->y - half;
+    /* Times and rates are never negative. */
+    p->low = least >= 0 ? fmax(0, p->y - half) : p->y - half;
     p->high = p->y + half;
 }
 

@@ -35,7 +35,7 @@ struct walk {
     const struct pr_bench *set;
     const char *const *wanted; /* patterns */
     struct pr_arena *arena, *scratch;
-    struct pr_plotdata *out;
+    struct pr_plotdata own, *out;
     struct pr_plotdata_maker maker;
     size_t cap;
     const char *key;     /* "column" or "task" */
@@ -360,18 +360,18 @@ static int walk(struct walk *w, const char *file, pr_bench_line *line,
                 struct pr_plotdata *ret, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *scratch = pr_arena_new(8192);
-    struct pr_plotdata out = {.x = "time", .y = w->key, .x_unit = "s"};
     int rc = pr_plotdata_maker_init(&w->maker, w->arena, err);
 
     w->scratch = scratch;
-    w->out = &out;
+    w->own = (struct pr_plotdata){.x = "time", .y = w->several, .x_unit = "s"};
+    w->out = &w->own;
     if (!rc && !scratch)
         rc = pr_fail_nomem(err);
     if (!rc)
         rc = read_all(w, file, line, err);
     pr_plotdata_maker_done(&w->maker);
     if (!rc)
-        *ret = out;
+        *ret = w->own;
     return rc;
 }
 

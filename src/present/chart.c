@@ -169,6 +169,7 @@ static void find_ranges(const struct pr_chart_plot *p, struct pr_axis_wish *x,
         .min = INFINITY, .max = -INFINITY, .whole = true, .v = p->v};
     x->unit = has_text(c->x_unit) ? c->x_unit : NULL;
     y->unit = has_text(c->y_unit) ? c->y_unit : NULL;
+    y->from_zero = c->y_from_zero;
     for (size_t k = 0; k < p->curve_count; k++)
         include_curve(c, &p->curves[k], x, y);
     if (has_text(c->mark_label))

@@ -62,6 +62,7 @@ struct pr_chart {
     const char *const *x_names; /* x is a number of one of them, from 0 */
     size_t x_name_count;
     bool x_at_points; /* ticks where points are, when they are few */
+    bool y_from_zero; /* even if all values are far from it; bars always are */
     const struct pr_chart_series *series;
     size_t series_count;
     double threshold; /* a level line; with a label only */

@@ -202,6 +202,7 @@ static int fill_in(struct plot *p, struct pr_err *err)
         c->y_label = p->s->y;
     if (!c->x_unit && !c->x_names)
         c->x_unit = p->s->x_unit;
+    c->y_from_zero = p->s->x_unit; /* a steady load is no noise */
     if (p->s->x_unit && c->x_scale == PR_SCALE_AUTO)
         c->x_scale = PR_SCALE_LINEAR; /* time goes on evenly */
     if (!c->y_unit)

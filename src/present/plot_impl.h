@@ -20,6 +20,6 @@ const char **pr_plot_names(const struct pr_plotdata *s,
                            const struct pr_value *legend, struct pr_arena *a);
 
 /* Quartiles of values, which get sorted; x stays 0. */
-struct pr_chart_spread pr_plot_spread(double *values, size_t count);
+struct pr_chart_spread pr_plot_spread(double *v, size_t n);
 
 #endif
