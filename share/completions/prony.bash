@@ -1,7 +1,7 @@
 # bash completion for prony. Written by "prony __complete bash"; do not
 # edit.
 
-_prony_verbs='demo plan run generate capacity report parse scaling model help doctor'
+_prony_verbs='demo plan run generate capacity report parse scaling plot model help doctor'
 _prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container sys.plan_builder'
 _prony_names='exp.workload
 exp.command
@@ -481,6 +481,28 @@ _prony_options()
         --target-variable \
         --report-file \
         --format ;;
+    plot) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --recursive \
+        --query \
+        --select \
+        --threads \
+        --ignore-errors \
+        --xparam \
+        --yparam \
+        --series \
+        --aggregation \
+        --chart-type \
+        --chart-file \
+        --chart-opts \
+        --series-file \
+        --baseline-xvalue \
+        --baseline-series ;;
     model) echo \
         --help \
         --log-level \
@@ -621,6 +643,22 @@ _prony_option()
     'scaling --target-variable') echo 'name' ;;
     'scaling --report-file') echo 'file' ;;
     'scaling --format') echo 'choice text json' ;;
+    'plot --log-level') echo 'choice critical error warning info debug' ;;
+    'plot --color') echo 'choice auto always never' ;;
+    'plot --progress') echo 'choice auto always never plain json' ;;
+    'plot --query') echo 'any' ;;
+    'plot --select') echo 'any' ;;
+    'plot --threads') echo 'any' ;;
+    'plot --xparam') echo 'name' ;;
+    'plot --yparam') echo 'name' ;;
+    'plot --series') echo 'any' ;;
+    'plot --aggregation') echo 'choice avg min max' ;;
+    'plot --chart-type') echo 'choice line bar points box rate rate-box monitor monitor-box' ;;
+    'plot --chart-file') echo 'file' ;;
+    'plot --chart-opts') echo 'any' ;;
+    'plot --series-file') echo 'file' ;;
+    'plot --baseline-xvalue') echo 'any' ;;
+    'plot --baseline-series') echo 'any' ;;
     'model --log-level') echo 'choice critical error warning info debug' ;;
     'model --color') echo 'choice auto always never' ;;
     'model --progress') echo 'choice auto always never plain json' ;;
@@ -652,6 +690,7 @@ _prony_takes()
     report) echo dir ;;
     parse) echo file ;;
     scaling) echo file ;;
+    plot) echo file ;;
     model) echo file ;;
     help) echo topic ;;
     esac

@@ -492,6 +492,7 @@ function __prony_topics
         report 'the results of a run' \
         parse 'numbers out of logs' \
         scaling 'how time changes with devices and batches' \
+        plot 'series of figures, and charts of them' \
         model 'the networks there are, and their layers' \
         help 'parameters, verbs and what they mean' \
         doctor 'what this machine and this build have and lack' \
@@ -533,15 +534,16 @@ complete -c prony -n __prony_no_verb -a capacity -d 'the most accelerators that 
 complete -c prony -n __prony_no_verb -a report -d 'the results of a run'
 complete -c prony -n __prony_no_verb -a parse -d 'numbers out of logs'
 complete -c prony -n __prony_no_verb -a scaling -d 'how time changes with devices and batches'
+complete -c prony -n __prony_no_verb -a plot -d 'series of figures, and charts of them'
 complete -c prony -n __prony_no_verb -a model -d 'the networks there are, and their layers'
 complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
 complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l help -s h -d 'show this help'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l verbose -s v -d 'say more: --log-level debug'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l help -s h -d 'show this help'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l verbose -s v -d 'say more: --log-level debug'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
 complete -c prony -n '__prony_verb plan run generate capacity' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
 complete -c prony -n '__prony_verb plan run generate capacity' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
 complete -c prony -n '__prony_verb plan run generate capacity' -l extension -s E -x -d 'change experiments that match a condition'
@@ -590,11 +592,11 @@ complete -c prony -n '__prony_verb capacity' -l data -s d -x -a '(__fish_complet
 complete -c prony -n '__prony_verb capacity' -l resume -x -a '(__fish_complete_directories)' -d 'go on with the search in DIR; trials that are done are not run again'
 complete -c prony -n '__prony_verb capacity' -l format -x -a 'text json' -d 'how the answer is printed (default: text)'
 complete -c prony -n '__prony_verb report' -l format -x -a 'text json csv md' -d 'how the report is printed (default: text)'
-complete -c prony -n '__prony_verb parse scaling' -l recursive -s r -d 'read folders inside folders, too'
-complete -c prony -n '__prony_verb parse scaling' -l query -x -d 'only results that match: {"exp.framework": "caffe", "exp.num_gpus": [1, 2]}; text is a pattern that matches from the start, a list means one of these; may be repeated, and be a file'
-complete -c prony -n '__prony_verb parse scaling' -l select -x -d 'the same as --query'
-complete -c prony -n '__prony_verb parse scaling' -l threads -x -d 'threads that read files (default: one for each processor)'
-complete -c prony -n '__prony_verb parse scaling' -l ignore-errors -d 'say nothing of what cannot be read'
+complete -c prony -n '__prony_verb parse scaling plot' -l recursive -s r -d 'read folders inside folders, too'
+complete -c prony -n '__prony_verb parse scaling plot' -l query -x -d 'only results that match: {"exp.framework": "caffe", "exp.num_gpus": [1, 2]}; text is a pattern that matches from the start, a list means one of these; may be repeated, and be a file'
+complete -c prony -n '__prony_verb parse scaling plot' -l select -x -d 'the same as --query'
+complete -c prony -n '__prony_verb parse scaling plot' -l threads -x -d 'threads that read files (default: one for each processor)'
+complete -c prony -n '__prony_verb parse scaling plot' -l ignore-errors -d 'say nothing of what cannot be read'
 complete -c prony -n '__prony_verb parse' -l output-file -s o -r -F -d 'write all results as {"data": […]}, .json or .json.gz (also --output)'
 complete -c prony -n '__prony_verb parse' -l output-params -x -d 'write only these parameters, in this order'
 complete -c prony -n '__prony_verb parse' -l overwrite -d 'replace an output file that is there (the default; --no-overwrite refuses)'
@@ -610,6 +612,16 @@ complete -c prony -n '__prony_verb scaling' -l type -x -a 'weak-scaling strong-s
 complete -c prony -n '__prony_verb scaling' -l target-variable -x -a '(__prony_names)' -d 'the time of a batch in milliseconds (default: results.time)'
 complete -c prony -n '__prony_verb scaling' -l report-file -r -F -d 'write the report as JSON, too'
 complete -c prony -n '__prony_verb scaling' -l format -x -a 'text json' -d 'how the report is printed (default: text)'
+complete -c prony -n '__prony_verb plot' -l xparam -x -a '(__prony_names)' -d 'parameter along x; none: the place in a list, or the number of the result'
+complete -c prony -n '__prony_verb plot' -l yparam -x -a '(__prony_names)' -d 'figure along y, a number or a list of them; of rate: tasks, of monitor: columns, as \'cpu,disk.*.use\' (default: job.cpu)'
+complete -c prony -n '__prony_verb plot' -l series -x -d 'filters, a series each: [{"exp.framework": "mxnet"}, …]; or the name of a parameter, each value of which is a series (default: all results are one)'
+complete -c prony -n '__prony_verb plot' -l aggregation -x -a 'avg min max' -d 'what becomes of several results at one x (default: avg, with an error bar)'
+complete -c prony -n '__prony_verb plot' -l chart-type -x -a 'line bar points box rate rate-box monitor monitor-box' -d 'the chart (default: line); box: how values spread; rate and monitor: of run directories, over time'
+complete -c prony -n '__prony_verb plot' -l chart-file -r -F -d 'write the chart, .png, .svg or .pdf'
+complete -c prony -n '__prony_verb plot' -l chart-opts -x -d 'how it looks: title, subtitle, xlabel, ylabel, legend, xscale, yscale, xunit, yunit, errors, width, height, scale'
+complete -c prony -n '__prony_verb plot' -l series-file -r -F -d 'write the series as JSON'
+complete -c prony -n '__prony_verb plot' -l baseline-xvalue -x -d 'divide each series by its value at X, if all have one'
+complete -c prony -n '__prony_verb plot' -l baseline-series -x -d 'divide all series by this one, where it has every x: its number, from 0, or its filter'
 complete -c prony -n '__prony_verb model' -l input -x -d 'another input than the definition has: 3,64,64, or 540 for one that is no image'
 complete -c prony -n '__prony_verb model' -l classes -x -d 'another number of classes than the definition has'
 complete -c prony -n '__prony_verb model' -l tiny -d 'the small size that the definition has, to try things'
@@ -628,5 +640,6 @@ complete -c prony -n '__prony_verb capacity' -F -a '(__prony_bundled; __prony_se
 complete -c prony -n '__prony_verb report' -a '(__fish_complete_directories)'
 complete -c prony -n '__prony_verb parse' -r -F
 complete -c prony -n '__prony_verb scaling' -r -F
+complete -c prony -n '__prony_verb plot' -r -F
 complete -c prony -n '__prony_verb model' -r -F
 complete -c prony -n '__prony_verb help' -a '(__prony_topics)'

@@ -161,7 +161,7 @@ static int add_curve(struct walk *w, const char *name, const char *unit,
     }
     w->out->y_unit = c->unit;
     w->out->y =
-        w->out->count && strcmp(w->out->y, c->name) != 0 ? w->key : c->name;
+        w->out->count && strcmp(w->out->y, c->name) != 0 ? w->several : c->name;
     w->out->count++;
     w->curve_count++;
     *ret = c;
