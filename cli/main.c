@@ -120,14 +120,17 @@ static const struct verb verbs[] = {
      "experiment was repeated. Of a run directory it shows rates that programs "
      "told and what the monitor saw, over time. An .svg needs nothing; .png "
      "and .pdf need cairo and pango.",
+     "  prony plot results.json --xparam exp.num_gpus --yparam results.time\n"
      "  prony plot results.json --xparam exp.num_gpus --yparam results.time "
-     "--series '[{\"exp.framework\": \"mxnet\"}, {\"exp.framework\": "
-     "\"caffe2\"}]' --aggregation avg --chart-file time.png\n"
-     "  prony plot results.json --xparam exp.num_gpus --yparam "
-     "results.throughput --series exp.model --baseline-xvalue 1 "
-     "--chart-file speedup.svg\n"
-     "  prony plot runs/sweep.20261115T221702Z --chart-type monitor "
-     "--yparam cpu,psi.io.some --chart-file machine.pdf\n",
+     "\\\n"
+     "      --series '[{\"exp.model\": \"vgg16\"}, {\"exp.model\": \"bert\"}]' "
+     "\\\n"
+     "      --baseline-xvalue 1 --chart-file speedup.png\n"
+     "  prony plot logs -r --xparam exp.gpus --yparam results.time --series "
+     "\\\n"
+     "      exp.model --chart-type bar --chart-file time.svg\n"
+     "  prony plot runs/sweep --chart-type monitor --yparam cpu \\\n"
+     "      --chart-file cpu.pdf\n",
      cmd_plot},
     {"model", ON_MODEL, "[NAME|FILE…]",
      "the networks there are, and their layers",
