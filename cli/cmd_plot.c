@@ -113,8 +113,7 @@ int cmd_plot(struct cli *c, struct pr_err *err)
         rc = bench_args_init(c, &args, err);
     if (rc)
         return rc;
-    rc = bench_args_read(c, &args, c->rest, c->rest_count, p.names, true, &set,
-                         err);
+    rc = bench_args_read(c, &args, c->rest, c->rest_count, p.names, &set, err);
     if (!rc)
         rc = read_series(c, &p, set, err);
     if (!rc)

@@ -93,6 +93,8 @@ static void draw(const struct pr_plotdata *d, const struct pr_plot_opts *o,
     pr_buf_done(&text);
 }
 
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len);
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len)
 {
     const struct pr_json_in in = {
