@@ -107,6 +107,8 @@ static void forget(struct pr_canvas *v)
         s->api.cairo_destroy(s->cr);
     if (s->surface)
         s->api.cairo_surface_destroy(s->surface);
+    if (s->cr) /* fonts that pango keeps for this thread */
+        s->api.pango_cairo_font_map_set_default(NULL);
     pr_free(s);
     v->state = NULL;
 }
