@@ -50,7 +50,10 @@ def main():
     x = make_batch(spec, session, numpy.random.default_rng(1))
     _contend.say("about ONNX Runtime %s, %s threads"
                  % (onnxruntime.__version__, THREADS))
-    _contend.serve(lambda: session.run(None, x))
+
+    def step():
+        session.run(None, x)
+    _contend.serve(step)
 
 
 main()
