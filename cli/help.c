@@ -14,7 +14,6 @@ static const struct {
     {"run", "try a sweep",
      "prony run -P exp.command='sleep ${t}' -V t='[1, 2]' -o out"},
     {"report", "see its results", "prony report out"},
-    {"run", "go on with it", "prony run --resume out"},
     {"help", "find a parameter", "prony help --text batch"},
     {"doctor", "check the machine", "prony doctor"},
 };
@@ -33,9 +32,8 @@ void help_overview(struct pr_buf *out)
 {
     const struct verb *v;
 
-    pr_buf_str(out, "Prony benchmarks deep-learning systems: it plans "
-                    "experiments, runs them,\nrecords all that happens and "
-                    "reports it.\n\nThe things most people want:\n");
+    pr_buf_str(out, "Prony benchmarks deep-learning systems: it plans, runs, "
+                    "records and reports.\n\nThe things most people want:\n");
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
         if (verb_find(goals[i].verb))
             pr_buf_printf(out, "  %-*s %s\n", GOAL_COLUMN - 3, goals[i].goal,
@@ -46,8 +44,7 @@ void help_overview(struct pr_buf *out)
         text_wrap(out, v->summary, VERB_COLUMN, VERB_COLUMN);
     }
     pr_buf_str(out, "\n'prony VERB --help' shows examples and options, 'prony "
-                    "help exp' the\nparameters of an experiment, 'prony help "
-                    "exp.timeout' one of them.\n");
+                    "help exp' parameters.\n");
 }
 
 static void put_option(struct pr_buf *out, const struct option *o)

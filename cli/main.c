@@ -123,14 +123,14 @@ static const struct verb verbs[] = {
      "  prony plot results.json --xparam exp.num_gpus --yparam results.time\n"
      "  prony plot results.json --xparam exp.num_gpus --yparam results.time "
      "\\\n"
-     "      --series '[{\"exp.model\": \"vgg16\"}, {\"exp.model\": \"bert\"}]' "
+     "    --series '[{\"exp.model\": \"vgg16\"}, {\"exp.model\": \"bert\"}]' "
      "\\\n"
-     "      --baseline-xvalue 1 --chart-file speedup.png\n"
+     "    --baseline-xvalue 1 --chart-file speedup.png\n"
      "  prony plot logs -r --xparam exp.gpus --yparam results.time --series "
      "\\\n"
-     "      exp.model --chart-type bar --chart-file time.svg\n"
+     "    exp.model --chart-type bar --chart-file time.svg\n"
      "  prony plot runs/sweep --chart-type monitor --yparam cpu \\\n"
-     "      --chart-file cpu.pdf\n",
+     "    --chart-file cpu.pdf\n",
      cmd_plot},
     {"model", ON_MODEL, "[NAME|FILE…]",
      "the networks there are, and their layers",

@@ -177,6 +177,37 @@ static void folders_and_threads(void **state)
     assert_non_null(strstr(all.data, "{\"i\": 39}\n{\"i\": 100}\n"));
 }
 
+/* A large list is cut for several threads, and what looks like the end of a
+ * result may stand in a text. */
+static void lists_are_cut_between_results(void **state)
+{
+    static const char *const inputs[] = {"list.json"};
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
+    PR_AUTO_BUF struct pr_buf one = PR_BUF_INIT(16 << 20);
+    struct pr_bench_opts o = {.threads = 1};
+
+    (void)state;
+    pr_buf_str(&text, "{\"data\": [");
+    for (int i = 0; i < 60; i++) {
+        pr_buf_printf(&text, "%s{\"i\": %d, \"text\": \"", i ? ", " : "", i);
+        for (int k = 0; k < 8000; k++)
+            pr_buf_str(&text, "}, {\\\"i\\\": 99");
+        pr_buf_str(&text, "\"}");
+    }
+    pr_buf_str(&text, "]}");
+    assert_true(pr_buf_ok(&text) && text.len > 5 << 20);
+    spit("list.json", text.data);
+    read_rows(inputs, 1, &o, &one, NULL);
+    for (o.threads = 2; o.threads < 4; o.threads++) {
+        PR_AUTO_BUF struct pr_buf some = PR_BUF_INIT(16 << 20);
+
+        read_rows(inputs, 1, &o, &some, NULL);
+        assert_int_equal(some.len, one.len);
+        assert_memory_equal(some.data, one.data, one.len);
+    }
+    (void)unlink("list.json");
+}
+
 static void queries_and_names(void **state)
 {
     static const char *const names[] = {"c"};
@@ -284,6 +315,7 @@ int main(void)
         IN_SCRATCH(each_kind),
         IN_SCRATCH(lambda_tasks),
         IN_SCRATCH(folders_and_threads),
+        IN_SCRATCH(lists_are_cut_between_results),
         IN_SCRATCH(queries_and_names),
         IN_SCRATCH(replaced_values_are_forgotten),
         IN_SCRATCH(what_is_not_there),

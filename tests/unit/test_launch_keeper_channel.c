@@ -32,7 +32,9 @@ static void a_child_and_its_children_write_to_it(void **state)
     spawn_channel(t, 1,
                   "echo one >&$PRONY_FD; echo two >&$DATA_FD; echo three >&3; "
                   "sh -c 'echo four >&3'; echo five >>\"$PRONY_CHANNEL\"; "
-                  "(sh -c 'echo six >&3' &) ; echo log",
+                  "(sh -c 'echo six >&3' &) ; "
+                  "until grep -q six \"$PRONY_CHANNEL\"; do sleep 0.01; done; "
+                  "echo log",
                   path, NULL);
     assert_int_equal(expect_end(t, 1).wait_status, 0);
     assert_non_null(strstr(slurp(path), "one\ntwo\nthree\nfour\nfive\n"));

@@ -383,7 +383,7 @@ static const struct row rows[] = {
      .share = 0.5, .no_compute = true, .failed = 1200},
     {"storage keeps all 16 accelerators busy: they wait 0 % of the time; "
      "utilisation is 100.0 %, reaching the 90 % that metric.au asks for; "
-     "steps were noticed 9 ms late on average: this machine is too busy",
+     "steps were noticed 9.0 ms late on average: this machine is too busy",
      .utilisation = 1, .share = 1, .late = 0.009},
     {"storage keeps all 16 accelerators busy: they wait 0 % of the time; "
      "utilisation is 100.0 %, reaching the 90 % that metric.au asks for",
