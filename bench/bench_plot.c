@@ -3,7 +3,7 @@
  * start of the program included: prony plot against matplotlib, which needs
  * a Python that has it ($PRONY_MATPLOTLIB_PYTHON, else $PYTHON).
  */
-#include "bench.h"
+#include "prony.h"
 
 #include <math.h>
 
@@ -30,23 +30,6 @@ static void write_results(const char *path)
         }
     fprintf(f, "]}\n");
     fclose(f);
-}
-
-/* Which status a program ends with. */
-static int status_of(char *const *argv)
-{
-    pid_t pid = fork();
-    int status = -1;
-
-    if (pid == 0) {
-        int fd = open("/dev/null", O_WRONLY);
-        dup2(fd, 1);
-        execvp(argv[0], argv);
-        _exit(127);
-    }
-    if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
-        return -1;
-    return WEXITSTATUS(status);
 }
 
 static void measure(char *const *ours, char *const *theirs)
@@ -103,11 +86,11 @@ int main(int argc, char **argv)
                     NULL};
     char *theirs[] = {(char *)(python && *python ? python : "python3"), peer,
                       json, image, NULL};
-    rc = status_of(ours);
+    rc = bench_spawn(ours, "/dev/null", false);
     if (rc) {
         fprintf(stderr, "SKIP: prony plot ends with status %d: no cairo?\n",
                 rc);
-    } else if ((rc = status_of(theirs)) != 0) {
+    } else if ((rc = bench_spawn(theirs, "/dev/null", false)) != 0) {
         measure(ours, NULL);
         fprintf(stderr,
                 "SKIP: matplotlib is not there (%s ends with status %d): "

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from _tap import check, end
+
 SRC = os.environ.get("SRC") or os.path.dirname(os.path.dirname(
     os.path.dirname(os.path.abspath(__file__))))
 PRONY = os.path.abspath(os.environ.get("PRONY")
@@ -34,18 +36,6 @@ ARGS = [
     '-Pmxnet.docker_image="hpe/mxnet:cuda9-cudnn7"',
     '-Pcaffe2.docker_image="hpe/caffe2:cuda8-cudnn6"',
     '-Ptensorflow.docker_image="tensorflow:17.11"']
-
-count = 0
-failed = 0
-
-
-def check(good, what, text=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, what))
-    if not good:
-        print("".join("# %s\n" % line for line in text.splitlines()), end="")
 
 
 def arguments():
@@ -140,8 +130,7 @@ def main():
         refused(folder, args)
         listed(folder, args)
         mended(folder, args)
-    print("1..%d" % count)
-    return 1 if failed else 0
+    return end()
 
 
 if __name__ == "__main__":

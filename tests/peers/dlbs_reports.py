@@ -19,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 
+from _tap import check, end
+
 SRC = os.environ.get("SRC") or os.path.dirname(os.path.dirname(
     os.path.dirname(os.path.abspath(__file__))))
 PRONY = os.environ.get("PRONY") or os.path.join(SRC, "build", "prony")
@@ -29,18 +31,6 @@ INTRO = os.path.join(DLBS, "mlbox_intro_logs")
 EXAMPLE = os.path.join(DLBS, "mlbox_example_logs")
 INPUT = os.path.join(DLBS, "scaling_input.json")
 TYPES = ("weak-scaling", "strong-scaling", "exploration")
-
-count = 0
-failed = 0
-
-
-def check(good, what, text=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, what))
-    if not good:
-        print("".join("# %s\n" % line for line in text.splitlines()), end="")
 
 
 def prony(*args):
@@ -159,8 +149,7 @@ def main():
         logs(folder)
         reports()
         others(folder)
-    print("1..%d" % count)
-    return failed > 0
+    return end()
 
 
 if __name__ == "__main__":
