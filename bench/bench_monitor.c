@@ -3,8 +3,8 @@
  * experiment costs that is over before it is looked at, and whether a training
  * is slower for being watched: run against run, and block against block of one.
  */
-#include "analyse/capacity.h"
 #include "base/json.h"
+#include "base/student.h"
 #include "monitor/monitor.h"
 #include "native.h"
 #include "prony.h"

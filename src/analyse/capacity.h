@@ -165,11 +165,4 @@ bool pr_capacity_clients(const struct pr_capacity_opts *o,
                          const struct pr_capacity_trial *probe,
                          uint64_t capacity, struct pr_capacity_clients *ret);
 
-/* ---- Student's t */
-
-/* The chance that t is above a number, one-sided. */
-double pr_student_above(double t, unsigned freedom);
-/* The t that is exceeded by this chance, below one half. */
-double pr_student_t(double chance, unsigned freedom);
-
 #endif

@@ -1,5 +1,6 @@
 /* From trials to a curve: means, spread, and how sure each point is. */
 #include "analyse/capacity.h"
+#include "base/student.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,12 +4,12 @@
  * thousand results take one pass, in each thread that reads them. Sums are
  * kept to twice the digits, so that they do not depend on who was first.
  */
-#include "analyse/capacity.h"
 #include "analyse/scaling.h"
 #include "base/decimal.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/names.h"
+#include "base/student.h"
 
 #include <math.h>
 #include <stdio.h>

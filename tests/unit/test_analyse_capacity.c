@@ -2,6 +2,7 @@
  * a formula: exact ones, noisy ones, cliffs, and scouts that are wrong. */
 #include "analyse/capacity.h"
 #include "base/rng.h"
+#include "base/student.h"
 
 #include <math.h>
 #include <setjmp.h>

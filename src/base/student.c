@@ -1,5 +1,5 @@
 /* Student's distribution, by the incomplete beta function. */
-#include "analyse/capacity.h"
+#include "base/student.h"
 
 #include <math.h>
 
@@ -57,11 +57,11 @@ static double beta_below(double a, double b, double x)
                                      : 1 - front * fraction(b, a, 1 - x) / b;
 }
 
-double pr_student_above(double t, unsigned freedom)
+double pr_student_above(double t, double freedom)
 {
     double n = freedom, half;
 
-    if (!freedom || isnan(t))
+    if (!(freedom > 0) || isnan(t))
         return 0.5;
     if (isinf(t))
         return t > 0 ? 0 : 1;
@@ -69,7 +69,7 @@ double pr_student_above(double t, unsigned freedom)
     return t >= 0 ? half : 1 - half;
 }
 
-double pr_student_t(double chance, unsigned freedom)
+double pr_student_t(double chance, double freedom)
 {
     double low = 0, high = 1;
 
