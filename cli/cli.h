@@ -27,10 +27,11 @@ enum verb_bit {
     ON_PARSE = 1 << 9,
     ON_SCALING = 1 << 10,
     ON_PLOT = 1 << 11,
+    ON_GATHER = 1 << 20,
     ON_PLANS = ON_PLAN | ON_RUN,
     ON_TARGETS = ON_PLAN | ON_RUN | ON_GENERATE | ON_CAPACITY,
     ON_READS = ON_PARSE | ON_SCALING | ON_PLOT,
-    ON_EVERY = 0xfff,
+    ON_EVERY = 0xffffff,
 };
 
 enum arg_kind { ARG_FLAG, ARG_VALUE, ARG_MANY };
@@ -142,6 +143,7 @@ int cmd_report(struct cli *c, struct pr_err *err);
 int cmd_parse(struct cli *c, struct pr_err *err);
 int cmd_scaling(struct cli *c, struct pr_err *err);
 int cmd_plot(struct cli *c, struct pr_err *err);
+int cmd_gather(struct cli *c, struct pr_err *err);
 int cmd_model(struct cli *c, struct pr_err *err);
 int cmd_help(struct cli *c, struct pr_err *err);
 int cmd_doctor(struct cli *c, struct pr_err *err);

@@ -132,6 +132,19 @@ static const struct verb verbs[] = {
      "  prony plot runs/sweep --chart-type monitor --yparam cpu \\\n"
      "    --chart-file cpu.pdf\n",
      cmd_plot},
+    {"gather", ON_GATHER, "DIR", "tables of GPU systems and their tasks",
+     "Reads results in the layout of Lambda's benchmarks, "
+     "DIR/SYSTEM/TASK/DATE.txt, and prints the table that its scripts make of "
+     "them, byte for byte. --format text prints what that table leaves out: "
+     "how many runs count, their mean and spread, what failed and why, figures "
+     "that reckon with steps never done, figures that cannot be, and what a "
+     "dollar and a watt buy. Systems and rules are files that can be "
+     "extended.",
+     "  prony gather results --precision fp32 --dialect v1 > fp32.csv\n"
+     "  prony gather results --precision fp16 --metric bs\n"
+     "  prony gather results --format text --systems mine.yaml\n"
+     "  prony gather results --system 8xH100_80GB_SXM5_v1 --format json\n",
+     cmd_gather},
     {"model", ON_MODEL, "[NAME|FILE…]",
      "the networks there are, and their layers",
      "Without a name: the networks that come with Prony, with their inputs, "

@@ -1,7 +1,7 @@
 # bash completion for prony. Written by "prony __complete bash"; do not
 # edit.
 
-_prony_verbs='demo plan run generate capacity report parse scaling plot model help doctor'
+_prony_verbs='demo plan run generate capacity report parse scaling plot gather model help doctor'
 _prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container sys.plan_builder'
 _prony_names='exp.workload
 exp.command
@@ -503,6 +503,21 @@ _prony_options()
         --series-file \
         --baseline-xvalue \
         --baseline-series ;;
+    gather) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --precision \
+        --system \
+        --metric \
+        --dialect \
+        --systems \
+        --output-file \
+        --threads \
+        --format ;;
     model) echo \
         --help \
         --log-level \
@@ -659,6 +674,17 @@ _prony_option()
     'plot --series-file') echo 'file' ;;
     'plot --baseline-xvalue') echo 'any' ;;
     'plot --baseline-series') echo 'any' ;;
+    'gather --log-level') echo 'choice critical error warning info debug' ;;
+    'gather --color') echo 'choice auto always never' ;;
+    'gather --progress') echo 'choice auto always never plain json' ;;
+    'gather --precision') echo 'choice fp32 fp16' ;;
+    'gather --system') echo 'name' ;;
+    'gather --metric') echo 'choice throughput bs' ;;
+    'gather --dialect') echo 'choice g1 v1 v2' ;;
+    'gather --systems') echo 'file' ;;
+    'gather --output-file' | 'gather -o') echo 'file' ;;
+    'gather --threads') echo 'any' ;;
+    'gather --format') echo 'choice csv text json md' ;;
     'model --log-level') echo 'choice critical error warning info debug' ;;
     'model --color') echo 'choice auto always never' ;;
     'model --progress') echo 'choice auto always never plain json' ;;
@@ -691,6 +717,7 @@ _prony_takes()
     parse) echo file ;;
     scaling) echo file ;;
     plot) echo file ;;
+    gather) echo dir ;;
     model) echo file ;;
     help) echo topic ;;
     esac

@@ -493,6 +493,7 @@ function __prony_topics
         parse 'numbers out of logs' \
         scaling 'how time changes with devices and batches' \
         plot 'series of figures, and charts of them' \
+        gather 'tables of GPU systems and their tasks' \
         model 'the networks there are, and their layers' \
         help 'parameters, verbs and what they mean' \
         doctor 'what this machine and this build have and lack' \
@@ -535,15 +536,16 @@ complete -c prony -n __prony_no_verb -a report -d 'the results of a run'
 complete -c prony -n __prony_no_verb -a parse -d 'numbers out of logs'
 complete -c prony -n __prony_no_verb -a scaling -d 'how time changes with devices and batches'
 complete -c prony -n __prony_no_verb -a plot -d 'series of figures, and charts of them'
+complete -c prony -n __prony_no_verb -a gather -d 'tables of GPU systems and their tasks'
 complete -c prony -n __prony_no_verb -a model -d 'the networks there are, and their layers'
 complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
 complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l help -s h -d 'show this help'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l verbose -s v -d 'say more: --log-level debug'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l help -s h -d 'show this help'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l verbose -s v -d 'say more: --log-level debug'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
 complete -c prony -n '__prony_verb plan run generate capacity' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
 complete -c prony -n '__prony_verb plan run generate capacity' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
 complete -c prony -n '__prony_verb plan run generate capacity' -l extension -s E -x -d 'change experiments that match a condition'
@@ -622,6 +624,14 @@ complete -c prony -n '__prony_verb plot' -l chart-opts -x -d 'how it looks: titl
 complete -c prony -n '__prony_verb plot' -l series-file -r -F -d 'write the series as JSON'
 complete -c prony -n '__prony_verb plot' -l baseline-xvalue -x -d 'divide each series by its value at X, if all have one'
 complete -c prony -n '__prony_verb plot' -l baseline-series -x -d 'divide all series by this one, where it has every x: its number, from 0, or its filter'
+complete -c prony -n '__prony_verb gather' -l precision -x -a 'fp32 fp16' -d 'tasks of this precision; fp16 has those with AMP, too (default: fp32; in the full table all)'
+complete -c prony -n '__prony_verb gather' -l system -x -a '(__prony_names)' -d 'all, single, multiple, or the folder or name of one system (default: all)'
+complete -c prony -n '__prony_verb gather' -l metric -x -a 'throughput bs' -d 'what cells hold: throughputs, or sizes of batches (default: throughput)'
+complete -c prony -n '__prony_verb gather' -l dialect -x -a 'g1 v1 v2' -d 'which of Lambda\'s tables: g1 of 2022, v1, or v2, which has no prices (default: that of the first system that is known, else v2)'
+complete -c prony -n '__prony_verb gather' -l systems -r -F -d 'a list of systems of yours, with names, watts and prices; may be repeated'
+complete -c prony -n '__prony_verb gather' -l output-file -s o -r -F -d 'write there instead of to stdout'
+complete -c prony -n '__prony_verb gather' -l threads -x -d 'threads that read logs (default: one for each processor)'
+complete -c prony -n '__prony_verb gather' -l format -x -a 'csv text json md' -d 'csv: Lambda\'s table; else the full one, with runs, spread, failures and what a figure costs (default: csv)'
 complete -c prony -n '__prony_verb model' -l input -x -d 'another input than the definition has: 3,64,64, or 540 for one that is no image'
 complete -c prony -n '__prony_verb model' -l classes -x -d 'another number of classes than the definition has'
 complete -c prony -n '__prony_verb model' -l tiny -d 'the small size that the definition has, to try things'
@@ -641,5 +651,6 @@ complete -c prony -n '__prony_verb report' -a '(__fish_complete_directories)'
 complete -c prony -n '__prony_verb parse' -r -F
 complete -c prony -n '__prony_verb scaling' -r -F
 complete -c prony -n '__prony_verb plot' -r -F
+complete -c prony -n '__prony_verb gather' -a '(__fish_complete_directories)'
 complete -c prony -n '__prony_verb model' -r -F
 complete -c prony -n '__prony_verb help' -a '(__prony_topics)'

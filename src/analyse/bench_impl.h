@@ -11,6 +11,8 @@
 
 #include <stdatomic.h>
 
+struct pr_gpu_tasks;
+
 /* A file or folder to read. */
 enum pr_bench_kind {
     PR_BENCH_FILE,  /* told by its content */
@@ -75,6 +77,7 @@ struct pr_bench_reader {
     char *piece;    /* room for PR_BENCH_PIECE bytes of a file */
     struct pr_bench_guess guesses[PR_BENCH_GUESSES]; /* by place */
     unsigned thread;
+    const struct pr_gpu_tasks *tasks; /* for Lambda's logs; read when met */
     struct pr_bench_item *item;
     struct pr_bench_counts counts;
 };

@@ -1,83 +1,17 @@
 /*
- * Logs of Lambda's tasks. A figure is a word of the last line that has some
- * text, counted from the front or, negative, from the back; blanks one by one
- * part words. Newer containers print other lines than older ones: what the
- * newer rule finds counts, but for SSD, whose newer line means another thing
- * in older logs. Those that benchmark.para lies beside are new.
+ * Logs of Lambda's tasks, SYSTEM/TASK/DATE.txt: what the list of tasks says of
+ * their lines (conf/gpu_tasks.h), and what lies beside them.
  */
 #include "analyse/bench_lines.h"
-#include "base/decimal.h"
 #include "base/file.h"
+#include "record/gpu_task_log.h"
 
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-struct rule {
-    const char *text;
-    int word;
-};
-
-struct pr_bench_task {
-    const char *part; /* of the task's name */
-    const char *title;
-    struct rule newer, older;
-    bool by_para;
-};
-
-static const struct pr_bench_task tasks[] = {
-    {"SSD",
-     "ssd",
-     {"Average images/sec:", -1},
-     {"Training performance =", -2},
-     true},
-    {"resnet50",
-     "resnet50",
-     {"Summary: train.loss", 11},
-     {"Summary: train.loss", -2},
-     false},
-    {"maskrcnn",
-     "maskrcnn",
-     {"Training perf is:", -2},
-     {"Training perf is:", -2},
-     false},
-    {"gnmt", "gnmt", {"Training:", 4}, {"Training:", -4}, false},
-    {"ncf",
-     "ncf",
-     {"best_train_throughput", 7},
-     {"best_train_throughput:", -1},
-     false},
-    {"transformerxlbase",
-     "transformerxlbase",
-     {"Training throughput:", -2},
-     {"Training throughput:", -2},
-     false},
-    {"transformerxllarge",
-     "transformerxllarge",
-     {"Training throughput:", -2},
-     {"Training throughput:", -2},
-     false},
-    {"tacotron2",
-     "tacotron2",
-     {"train_items_per_sec :", -2},
-     {"train_epoch_avg_items/sec:", -1},
-     false},
-    {"waveglow",
-     "waveglow",
-     {"train_items_per_sec :", -2},
-     {"train_epoch_avg_items/sec:", -1},
-     false},
-    {"bert_base_squad",
-     "bert_base_squad",
-     {"training_sequences_per_second :", -6},
-     {"training throughput:", -1},
-     false},
-    {"bert_large_squad",
-     "bert_large_squad",
-     {"training_sequences_per_second :", -6},
-     {"training throughput:", -1},
-     false},
-};
+/* A log is held as a whole; of a larger one the end. */
+enum { MAX_LOG = 64 << 20, MAX_PARA = 4096 };
 
 /* The folder that path is in, count levels up; its name in out. */
 static void folder_name(const char *path, unsigned count, char out[static 256])
@@ -109,139 +43,142 @@ bool pr_bench_is_task(const char *path)
            strcmp(path + n - 4, ".txt") == 0;
 }
 
-void pr_bench_lambda_init(struct pr_bench_lambda *l, const char *path)
-{
-    char name[256];
-
-    *l = (struct pr_bench_lambda){.path = path};
-    folder_name(path, 1, name);
-    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
-        if (strcasestr(name, tasks[i].part))
-            l->task = &tasks[i];
-}
-
-/* Word i of a line, as str.split(' ') has them. */
-static bool find_word(const char *line, size_t len, int i, char out[static 64])
-{
-    const char *end = line + len, *p = line, *stop;
-    int count = 1;
-
-    for (size_t k = 0; k < len; k++)
-        count += line[k] == ' ';
-    if (i < 0)
-        i += count;
-    if (i < 0 || i >= count)
-        return false;
-    for (; i > 0; i--)
-        p = (const char *)memchr(p, ' ', (size_t)(end - p)) + 1;
-    stop = memchr(p, ' ', (size_t)(end - p));
-    if (!stop)
-        stop = end;
-    return snprintf(out, 64, "%.*s", (int)(stop - p > 64 ? 64 : stop - p), p) <
-           64;
-}
-
-/* "905.44": a figure as these logs have it. */
-static bool read_figure(const char *word, double *ret)
-{
-    size_t n = strspn(word, "0123456789"), all;
-
-    all = n;
-    if (word[all] == '.')
-        all += 1 + strspn(word + all + 1, "0123456789");
-    if (!n || word[all])
-        return false;
-    *ret = pr_decimal_read(word, all);
-    return *ret > 0;
-}
-
-static void try_rule(const struct rule *r, const char *line, size_t len,
-                     double *value)
-{
-    char word[64];
-    double f;
-
-    if (memmem(line, len, r->text, strlen(r->text)) &&
-        find_word(line, len, r->word, word) && read_figure(word, &f))
-        *value = f;
-}
-
-int pr_bench_lambda_line(void *ctx, const char *line, size_t len,
+int pr_bench_lambda_feed(struct pr_buf *log, const char *bytes, size_t len,
                          struct pr_err *err)
 {
-    struct pr_bench_lambda *l = ctx;
-
-    (void)err;
-    l->done = memmem(line, len, "DONE!", 5) != NULL;
-    if (l->task && len < 65536) {
-        try_rule(&l->task->newer, line, len, &l->newer);
-        try_rule(&l->task->older, line, len, &l->older);
+    log->max = (size_t)MAX_LOG * 2;
+    if (len > MAX_LOG) {
+        bytes += len - MAX_LOG;
+        len = MAX_LOG;
     }
+    if (log->len + len > MAX_LOG) { /* the last line is what counts */
+        size_t drop = log->len > MAX_LOG / 2 ? log->len - MAX_LOG / 2 : 0;
+        memmove(log->data, log->data + drop, log->len - drop);
+        log->len -= drop;
+    }
+    if (len)
+        pr_buf_add(log, bytes, len);
+    return pr_buf_ok(log) ? PR_OK : pr_fail_nomem(err);
+}
+
+/* The list is read once for each thread; without it there are no figures. */
+static int find_task(struct pr_bench_reader *r, const char *name,
+                     const struct pr_gpu_task **ret, struct pr_err *err)
+{
+    if (!r->tasks) {
+        struct pr_gpu_tasks *t = PR_ARENA_NEW(r->arena, struct pr_gpu_tasks);
+        struct pr_err why = {0};
+        int rc = t ? pr_gpu_tasks_load(r->arena, t, &why) : PR_E_NOMEM;
+
+        if (rc == PR_E_NOMEM)
+            return pr_fail_nomem(err);
+        if (rc)
+            pr_bench_note(r, &why);
+        r->tasks = t;
+    }
+    *ret = pr_gpu_task_find(r->tasks, name);
     return PR_OK;
 }
 
-/* "GLOBAL_BATCH 2048", "GPU 8". 1: the file is there. */
-static int put_para(const char *path, struct pr_bench_reader *r,
-                    struct pr_err *err)
+/* benchmark.para beside the log. */
+static int read_para(const char *path, struct pr_gpu_task_para *ret,
+                     struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1024);
-    const char *slash = strrchr(path, '/'), *text, *at;
+    const char *slash = strrchr(path, '/'), *text;
     const char *para = a ? pr_arena_printf(a, "%.*sbenchmark.para",
                                            (int)(slash + 1 - path), path)
                          : NULL;
     size_t len;
     int rc;
 
+    *ret = (struct pr_gpu_task_para){.there = false};
     if (!para)
         return pr_fail_nomem(err);
-    rc = pr_file_read(para, 4096, a, &text, &len, NULL);
-    if (rc)
-        return rc == PR_E_NOMEM ? pr_fail_nomem(err) : 0;
-    at = strstr(text, "GLOBAL_BATCH ");
-    if (at) {
-        struct pr_value v = pr_int(strtol(at + 13, NULL, 10));
-        rc = pr_bench_put(r, "exp.effective_batch", 19, &v, err);
-    }
-    at = strstr(text, "GPU ");
-    if (at && !rc) {
-        struct pr_value v = pr_int(strtol(at + 4, NULL, 10));
-        rc = pr_bench_put(r, "exp.num_gpus", 12, &v, err);
-    }
-    return rc ? rc : 1;
+    rc = pr_file_read(para, MAX_PARA, a, &text, &len, NULL);
+    if (rc == PR_OK)
+        pr_gpu_task_para_read(text, len, ret);
+    return rc == PR_E_NOMEM ? pr_fail_nomem(err) : PR_OK;
 }
 
-static const char *precision(const char *task)
+static int put_int(struct pr_bench_reader *r, const char *key, int64_t i,
+                   struct pr_err *err)
 {
-    return strstr(task, "FP32")   ? "fp32"
-           : strstr(task, "AMP")  ? "amp"
-           : strstr(task, "FP16") ? "fp16"
-                                  : "";
+    struct pr_value v = pr_int(i);
+
+    return pr_bench_put(r, key, strlen(key), &v, err);
 }
 
-int pr_bench_lambda_put(struct pr_bench_lambda *l, struct pr_bench_reader *r,
-                        struct pr_err *err)
+static int put_names(struct pr_bench_reader *r, const char *path,
+                     const char *task, const struct pr_gpu_task *known,
+                     struct pr_err *err)
 {
-    char system[256], task[256];
-    double rate;
-    int rc, para;
+    char system[256];
+    int rc;
 
-    folder_name(l->path, 1, task);
-    folder_name(l->path, 2, system);
+    folder_name(path, 2, system);
     rc = pr_bench_put_str(r, "exp.name", task, err);
-    if (!rc && l->task)
-        rc = pr_bench_put_str(r, "exp.model_title", l->task->title, err);
+    if (!rc && known)
+        rc = pr_bench_put_str(r, "exp.model_title", known->column, err);
     if (!rc)
         rc = pr_bench_put_str(r, "exp.node_title", system, err);
     if (!rc)
-        rc = pr_bench_put_str(r, "exp.dtype", precision(task), err);
+        rc = pr_bench_put_str(r, "exp.dtype", pr_gpu_task_precision(task), err);
+    return rc;
+}
+
+/* What counts is the figure: logs of failed runs say DONE!, too. */
+static int put_status(struct pr_bench_reader *r,
+                      const struct pr_gpu_task_reading *g, struct pr_err *err)
+{
+    bool ok = g->printed > 0;
+    int rc = pr_bench_put_str(r, "exp.status", ok ? "ok" : "failed", err);
+
+    return rc || ok ? rc
+                    : pr_bench_put_str(r, "exp.status_msg",
+                                       pr_gpu_task_end_words(g->end), err);
+}
+
+static int put_figures(struct pr_bench_reader *r,
+                       const struct pr_gpu_task_para *para,
+                       const struct pr_gpu_task_reading *g, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    if (para->has_batch)
+        rc = put_int(r, "exp.effective_batch", para->batch, err);
+    if (!rc && para->has_gpus)
+        rc = put_int(r, "exp.num_gpus", para->gpus, err);
+    if (!rc && g->printed > 0)
+        rc = pr_bench_put_float(r, "results.throughput", g->value, err);
+    if (!rc && fabs(g->value - g->printed) > 1e-9 * g->printed)
+        rc = pr_bench_put_float(r, "results.throughput_printed", g->printed,
+                                err);
+    if (!rc && g->steps)
+        rc = put_int(r, "results.steps", (int64_t)g->steps, err);
+    return rc;
+}
+
+int pr_bench_lambda_put(const char *path, const struct pr_buf *log,
+                        struct pr_bench_reader *r, struct pr_err *err)
+{
+    static const struct pr_gpu_task none = {.batch_place = -1};
+    const struct pr_gpu_task *task = NULL;
+    struct pr_gpu_task_para para;
+    struct pr_gpu_task_reading g;
+    char name[256];
+    int rc;
+
+    folder_name(path, 1, name);
+    rc = find_task(r, name, &task, err);
     if (!rc)
-        rc = pr_bench_put_str(r, "exp.status", l->done ? "ok" : "failed", err);
-    para = rc ? rc : put_para(l->path, r, err);
-    if (para < 0)
-        return para;
-    rate = l->newer;
-    if (rate <= 0 || (l->task && l->task->by_para && !para && l->older > 0))
-        rate = l->older;
-    return rate > 0 ? pr_bench_put_float(r, "results.throughput", rate, err)
-                    : PR_OK;
+        rc = read_para(path, &para, err);
+    if (rc)
+        return rc;
+    pr_gpu_task_log_read(task ? task : &none, log->data ? log->data : "",
+                         log->len, &para, &g);
+    rc = put_names(r, path, name, task, err);
+    if (!rc)
+        rc = put_status(r, &g, err);
+    return rc ? rc : put_figures(r, &para, &g, err);
 }

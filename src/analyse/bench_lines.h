@@ -36,17 +36,12 @@ int pr_bench_events_line(void *ctx, const char *line, size_t len,
 int pr_bench_events_put(struct pr_bench_events *e, struct pr_bench_reader *r,
                         struct pr_err *err) PR_MUST_CHECK;
 
-/* A log of one of Lambda's tasks, SYSTEM/TASK/DATE.txt. */
-struct pr_bench_lambda {
-    const char *path;
-    const struct pr_bench_task *task; /* NULL: unknown, no figure */
-    double newer, older;              /* by the rules of its two generations */
-    bool done;                        /* as its last line says */
-};
-void pr_bench_lambda_init(struct pr_bench_lambda *l, const char *path);
-int pr_bench_lambda_line(void *ctx, const char *line, size_t len,
-                         struct pr_err *err);
-int pr_bench_lambda_put(struct pr_bench_lambda *l, struct pr_bench_reader *r,
+/* A log of one of Lambda's tasks, SYSTEM/TASK/DATE.txt: it is held in a
+ * buffer, and put as a row at its end. */
+int pr_bench_lambda_feed(struct pr_buf *log, const char *bytes, size_t len,
+                         struct pr_err *err) PR_MUST_CHECK;
+int pr_bench_lambda_put(const char *path, const struct pr_buf *log,
+                        struct pr_bench_reader *r,
                         struct pr_err *err) PR_MUST_CHECK;
 
 /* Whether a path is of that form. */

@@ -22,7 +22,6 @@ struct pr_bench_intake {
     struct pr_log_scanner *scanner;
     struct pr_bench_lines lines;
     struct pr_bench_events *events;
-    struct pr_bench_lambda lambda;
 };
 
 struct pr_bench_intake *pr_bench_intake_new(struct pr_bench_reader *r,
@@ -86,7 +85,6 @@ static int decide(struct pr_bench_intake *in, struct pr_err *err)
         p++;
     if (pr_bench_is_task(in->name)) {
         in->mode = LAMBDA;
-        pr_bench_lambda_init(&in->lambda, in->name);
         return PR_OK;
     }
     if (end - p >= 9 && (memcmp(p, "{\"event\":", 9) == 0 ||
@@ -110,8 +108,7 @@ static int feed_kind(struct pr_bench_intake *in, const char *bytes, size_t len,
         return pr_bench_lines_feed(&in->lines, bytes, len, pr_bench_events_line,
                                    in->events, err);
     case LAMBDA:
-        return pr_bench_lines_feed(&in->lines, bytes, len, pr_bench_lambda_line,
-                                   &in->lambda, err);
+        return pr_bench_lambda_feed(&in->lines.part, bytes, len, err);
     default:
         return pr_log_scanner_feed(in->scanner, bytes, len, err);
     }
@@ -246,14 +243,10 @@ static int end_events(struct pr_bench_intake *in, struct pr_err *err)
 
 static int end_lambda(struct pr_bench_intake *in, struct pr_err *err)
 {
-    int rc =
-        pr_bench_lines_end(&in->lines, pr_bench_lambda_line, &in->lambda, err);
+    int rc;
 
-    if (rc)
-        return rc;
-    in->r->counts.long_lines += in->lines.too_long;
     pr_bench_begin(in->r);
-    rc = pr_bench_lambda_put(&in->lambda, in->r, err);
+    rc = pr_bench_lambda_put(in->name, &in->lines.part, in->r, err);
     return rc ? rc : pr_bench_end(in->r, in->name, err);
 }
 

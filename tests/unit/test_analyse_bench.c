@@ -120,14 +120,22 @@ static void lambda_tasks(void **state)
         "Training performance = 289.3 FPS\n";
 
     (void)state;
+    assert_int_equal(setenv("PRONY_SHARE", getenv("SRC"), 1), 0);
     assert_int_equal(mkdir("2x2080Ti", 0755), 0);
     assert_int_equal(mkdir("2x2080Ti/PyTorch_SSD_FP32", 0755), 0);
     /* Without benchmark.para it is of the older kind. */
     check_file("2x2080Ti/PyTorch_SSD_FP32/1.txt", text,
                "{\"exp.name\": \"PyTorch_SSD_FP32\", \"exp.model_title\": "
                "\"ssd\", \"exp.node_title\": \"2x2080Ti\", \"exp.dtype\": "
-               "\"fp32\", \"exp.status\": \"failed\", \"results.throughput\": "
+               "\"fp32\", \"exp.status\": \"ok\", \"results.throughput\": "
                "289.3}\n");
+    /* Who says DONE! without a figure has failed. */
+    check_file("2x2080Ti/PyTorch_SSD_FP32/1.txt",
+               "CUDA out of memory. Tried to allocate 2 GiB\nDONE!\n",
+               "{\"exp.name\": \"PyTorch_SSD_FP32\", \"exp.model_title\": "
+               "\"ssd\", \"exp.node_title\": \"2x2080Ti\", \"exp.dtype\": "
+               "\"fp32\", \"exp.status\": \"failed\", \"exp.status_msg\": "
+               "\"out of memory\"}\n");
     spit("2x2080Ti/PyTorch_SSD_FP32/benchmark.para",
          "GLOBAL_BATCH 2048\nGPU 2\n");
     check_file("2x2080Ti/PyTorch_SSD_FP32/1.txt",

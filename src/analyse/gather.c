@@ -1,0 +1,339 @@
+/* Which systems and tasks there are, and the threads that read their logs. */
+#include "analyse/gather.h"
+
+#include "analyse/gather_impl.h"
+#include "base/nearest.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool is_folder(int at, const char *name)
+{
+    struct stat st;
+
+    return fstatat(at, name, &st, 0) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A run directory of ours holds results in this layout, too. */
+static bool is_ours(int at, const char *name)
+{
+    return strcmp(name, "experiments") == 0 &&
+           faccessat(at, "plan.json", F_OK, 0) == 0;
+}
+
+/* Names in a folder that a function takes, sorted. */
+static int list(const char *dir, bool (*take)(int at, const char *name),
+                struct pr_arena *a, const char ***ret, size_t *ret_count,
+                struct pr_err *err)
+{
+    DIR *d = opendir(dir);
+    const char **names = NULL;
+    size_t n = 0, cap = 0;
+    struct dirent *e;
+    bool ok = true;
+
+    if (!d)
+        return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
+    while (ok && (e = readdir(d))) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+            !take(dirfd(d), e->d_name))
+            continue;
+        names = pr_arena_grow(a, names, n, &cap, sizeof *names);
+        ok = names && (names[n] = pr_arena_str(a, e->d_name));
+        n += ok;
+    }
+    closedir(d);
+    if (!ok)
+        return pr_fail_nomem(err);
+    if (n)
+        qsort(names, n, sizeof *names, by_name);
+    *ret = names;
+    *ret_count = n;
+    return PR_OK;
+}
+
+static bool take_system(int at, const char *name)
+{
+    return is_folder(at, name) && !is_ours(at, name);
+}
+
+static bool take_task(int at, const char *name)
+{
+    return strncmp(name, "PyTorch_", 8) == 0 && is_folder(at, name);
+}
+
+int pr_gather_folders(const char *dir, struct pr_arena *a, const char ***ret,
+                      size_t *ret_count, struct pr_err *err)
+{
+    return list(dir, take_system, a, ret, ret_count, err);
+}
+
+int pr_gather_dialect(const char *dir, const struct pr_systems *systems,
+                      enum pr_gpu_task_dialect_kind *ret, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
+    const char **names;
+    size_t n = 0;
+    int rc =
+        a ? pr_gather_folders(dir, a, &names, &n, err) : pr_fail_nomem(err);
+
+    *ret = PR_GPU_TASK_V2;
+    for (size_t i = 0; !rc && i < n; i++) {
+        const struct pr_system *s = pr_system_find(systems, names[i]);
+        if (s) {
+            *ret = s->dialect;
+            break;
+        }
+    }
+    return rc;
+}
+
+/* ---- cells */
+
+static int add_cell(struct pr_gather_row *row, struct pr_arena *a,
+                    const struct pr_gpu_task *task, const char *name,
+                    struct pr_err *err)
+{
+    struct pr_gather_cell *cells =
+        pr_arena_grow(a, row->cells, row->count, &row->cap, sizeof *cells);
+
+    if (!cells || !name)
+        return pr_fail_nomem(err);
+    row->cells = cells;
+    cells[row->count++] = (struct pr_gather_cell){.task = task, .name = name};
+    return PR_OK;
+}
+
+/* The columns of a dialect. */
+static int add_columns(struct pr_gather_row *row, struct pr_arena *a,
+                       const struct pr_gather_opts *o, struct pr_err *err)
+{
+    const struct pr_gpu_task_dialect *d = &o->tasks->dialects[o->dialect];
+    enum pr_gpu_task_age age = row->system && row->system->age >= 0
+                                   ? (enum pr_gpu_task_age)row->system->age
+                                   : d->rules;
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && i < d->count; i++) {
+        const struct pr_gpu_task *t = d->columns[i];
+        const char *precision =
+            o->precision == PR_GATHER_FP32 ? "FP32" : t->half[age];
+
+        rc = add_cell(row, a, t,
+                      pr_arena_printf(a, "PyTorch_%s_%s", t->name, precision),
+                      err);
+        if (!rc && t->rules[age].text)
+            row->cells[row->count - 1].rule = &t->rules[age];
+    }
+    return rc;
+}
+
+static bool is_precision(const char *name, enum pr_gather_precision p)
+{
+    bool full = strcmp(pr_gpu_task_precision(name), "fp32") == 0;
+
+    return p == PR_GATHER_BOTH || full == (p == PR_GATHER_FP32);
+}
+
+/* Whatever tasks the folder has. */
+static int add_found(struct pr_gather_row *row, const char *dir,
+                     struct pr_arena *a, const struct pr_gather_opts *o,
+                     struct pr_err *err)
+{
+    const char *path = pr_arena_printf(a, "%s/%s", dir, row->folder), **names;
+    size_t n = 0;
+    int rc =
+        path ? list(path, take_task, a, &names, &n, err) : pr_fail_nomem(err);
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        const struct pr_gpu_task *t = pr_gpu_task_find(o->tasks, names[i]);
+        if (t && is_precision(names[i], o->precision))
+            rc = add_cell(row, a, t, names[i], err);
+    }
+    return rc;
+}
+
+/* ---- rows */
+
+static int add_row(struct pr_gather *g, struct pr_arena *a, const char *folder,
+                   const struct pr_system *s, struct pr_err *err)
+{
+    struct pr_gather_row *rows =
+        pr_arena_grow(a, g->rows, g->count, &g->cap, sizeof *rows);
+
+    if (!rows)
+        return pr_fail_nomem(err);
+    g->rows = rows;
+    rows[g->count++] = (struct pr_gather_row){
+        .folder = folder,
+        .name = s ? s->name : folder,
+        .system = s,
+        .gpus = s ? s->gpus : pr_system_gpus(folder),
+    };
+    return PR_OK;
+}
+
+static bool is_wanted(const char *what, const char *folder, const char *name,
+                      int gpus)
+{
+    if (strcmp(what, "all") == 0)
+        return true;
+    if (strcmp(what, "single") == 0)
+        return gpus == 1;
+    if (strcmp(what, "multiple") == 0)
+        return gpus > 1;
+    return strcmp(what, folder) == 0 || strcmp(what, name) == 0;
+}
+
+static int add_listed(struct pr_gather *g, struct pr_arena *a,
+                      const struct pr_gather_opts *o, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && i < o->systems->count; i++) {
+        const struct pr_system *s = &o->systems->items[i];
+        if (s->dialect == o->dialect &&
+            is_wanted(o->system, s->folder, s->name, s->gpus))
+            rc = add_row(g, a, s->folder, s, err);
+    }
+    return rc;
+}
+
+static int add_folders(struct pr_gather *g, struct pr_arena *a,
+                       const struct pr_gather_opts *o, struct pr_err *err)
+{
+    const char **names;
+    size_t n = 0;
+    int rc = pr_gather_folders(g->dir, a, &names, &n, err);
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        const struct pr_system *s = pr_system_find(o->systems, names[i]);
+        if (!is_wanted(o->system, names[i], s ? s->name : names[i],
+                       s ? s->gpus : pr_system_gpus(names[i])))
+            continue;
+        rc = add_row(g, a, names[i], s, err);
+        if (!rc && !o->full) /* tables of folders have their names */
+            g->rows[g->count - 1].name = names[i];
+    }
+    return rc;
+}
+
+static int no_such_system(const struct pr_gather *g,
+                          const struct pr_gather_opts *o, struct pr_arena *a,
+                          struct pr_err *err)
+{
+    const char **names = NULL;
+    size_t n = 0;
+    struct pr_nearest near;
+
+    if (pr_gather_folders(g->dir, a, &names, &n, NULL))
+        n = 0;
+    pr_nearest_init(&near, o->system);
+    for (size_t i = 0; i < n; i++)
+        pr_nearest_offer(&near, names[i]);
+    for (size_t i = 0; i < o->systems->count; i++)
+        pr_nearest_offer(&near, o->systems->items[i].folder);
+    pr_fail(err, PR_E_USAGE, g->dir, "no system is called '%s'", o->system);
+    if (near.best)
+        return pr_hint(err, "did you mean '%s'?", near.best);
+    return pr_hint(err, "all, single, multiple, or the name of a folder in it");
+}
+
+/* Tables of the first two kinds have the systems of a list, those of the third
+ * and the full one the folders there are. */
+static int add_rows(struct pr_gather *g, struct pr_arena *a,
+                    const struct pr_gather_opts *o, struct pr_err *err)
+{
+    bool listed = !o->full && o->dialect != PR_GPU_TASK_V2;
+    int rc = listed ? add_listed(g, a, o, err) : PR_OK;
+
+    if (!rc && !g->count)
+        rc = add_folders(g, a, o, err);
+    if (!rc && !g->count && strcmp(o->system, "all") != 0 &&
+        strcmp(o->system, "single") != 0 && strcmp(o->system, "multiple") != 0)
+        return no_such_system(g, o, a, err);
+    for (size_t i = 0; !rc && i < g->count; i++)
+        rc = o->full ? add_found(&g->rows[i], g->dir, a, o, err)
+                     : add_columns(&g->rows[i], a, o, err);
+    return rc;
+}
+
+/* ---- threads */
+
+static int find_logs(struct pr_gather_work *w, struct pr_gather *g,
+                     struct pr_arena *a, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && i < g->count; i++)
+        for (size_t k = 0; !rc && k < g->rows[i].count; k++)
+            rc = pr_gather_find(w, &g->rows[i], &g->rows[i].cells[k], a, err);
+    return rc;
+}
+
+static int read_all(struct pr_gather_work *w, struct pr_err *err)
+{
+    pthread_t threads[PR_GATHER_MAX_THREADS];
+    long want = w->opts->threads ? (long)w->opts->threads
+                                 : sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned started = 0;
+
+    if (want > PR_GATHER_MAX_THREADS)
+        want = PR_GATHER_MAX_THREADS;
+    while ((long)started + 1 < want && started + 1 < w->count &&
+           pthread_create(&threads[started], NULL, pr_gather_thread, w) == 0)
+        started++;
+    (void)pr_gather_thread(w); /* does all where no thread can be had */
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    return w->failed ? pr_fail_nomem(err) : PR_OK;
+}
+
+static void sum_up(struct pr_gather *g, bool full)
+{
+    for (size_t i = 0; i < g->count; i++)
+        for (size_t k = 0; k < g->rows[i].count; k++) {
+            const struct pr_gather_cell *c = &g->rows[i].cells[k];
+
+            g->logs += c->count;
+            for (size_t j = 0; j < c->count; j++)
+                g->found += full ? c->logs[j].reading.printed > 0
+                                 : c->logs[j].value > 0;
+        }
+}
+
+int pr_gather_read(const char *dir, const struct pr_gather_opts *opts,
+                   struct pr_arena *a, struct pr_gather *ret,
+                   struct pr_err *err)
+{
+    struct pr_gather g = {.dir = dir};
+    struct pr_gather_work w = {.dir = dir, .opts = opts};
+    struct stat st;
+    int rc = PR_OK;
+
+    if (stat(dir, &st) < 0)
+        return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
+    if (!S_ISDIR(st.st_mode))
+        return pr_fail(err, PR_E_IO, dir, "is not a folder");
+    rc = add_rows(&g, a, opts, err);
+    if (!rc)
+        rc = find_logs(&w, &g, a, err);
+    if (!rc)
+        rc = read_all(&w, err);
+    if (rc)
+        return rc;
+    g.bytes = w.bytes;
+    sum_up(&g, opts->full);
+    *ret = g;
+    return PR_OK;
+}

@@ -1,0 +1,33 @@
+/* Logs of cells: found first, then read by threads that take one at a time. */
+#ifndef PR_ANALYSE_GATHER_IMPL_H
+#define PR_ANALYSE_GATHER_IMPL_H
+
+#include "analyse/gather.h"
+
+#include <stdatomic.h>
+
+struct pr_gather_item {
+    const char *path;
+    struct pr_gather_cell *cell;
+    size_t log; /* which of the cell */
+};
+
+struct pr_gather_work {
+    const char *dir;
+    const struct pr_gather_opts *opts;
+    struct pr_gather_item *items;
+    size_t count, cap;
+    atomic_size_t next;
+    atomic_bool failed; /* out of memory */
+    atomic_ullong bytes;
+};
+
+/* Looks into the folder of a cell: benchmark.para, and the logs there are. */
+int pr_gather_find(struct pr_gather_work *w, const struct pr_gather_row *row,
+                   struct pr_gather_cell *cell, struct pr_arena *a,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+/* What a thread does, with a struct pr_gather_work. */
+void *pr_gather_thread(void *work);
+
+#endif
