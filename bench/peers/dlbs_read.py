@@ -1,7 +1,8 @@
 """dlbs_read.py logs FOLDER | weak FILE: what DLBS's programs do with logs and
 with a file of results, as its documents say: every line is matched with an
 expression, every value is JSON, every result is kept; a table of times by
-network, batch and devices is printed with what follows from it."""
+network, batch and devices is printed with what follows from it. With a
+checkout of DLBS in $PRONY_DLBS its own programs do it."""
 
 import json
 import os
@@ -66,4 +67,18 @@ def weak(path):
                          for net, b, row in rows], "%.2f")
 
 
+def real(root, what, path):
+    """Never returns."""
+    words = {"logs": ["logparser.py", path, "--output_file",
+                      os.path.join(path, "dlbs.json"), "--overwrite"],
+             "weak": ["reports/summary_builder.py", "--summary_file", path,
+                      "--type", "weak-scaling", "--target_variable",
+                      "results.time"]}[what]
+    os.environ["PYTHONPATH"] = os.path.join(root, "python")
+    words[0] = os.path.join(root, "python/dlbs", words[0])
+    os.execv(sys.executable, [sys.executable, *words])
+
+
+if os.environ.get("PRONY_DLBS"):
+    real(os.environ["PRONY_DLBS"], sys.argv[1], sys.argv[2])
 {"logs": logs, "weak": weak}[sys.argv[1]](sys.argv[2])

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 u128;
@@ -149,4 +150,53 @@ double pr_decimal_read(const char *s, size_t len)
     if (!d.exact || (!by_doubles(&d, &f) && !by_division(&d, &f)))
         f = by_library(s, s + len, d.exponent);
     return d.negative ? -f : f;
+}
+
+/* |f| times 10^digits as a whole number, rounded to even as printf does. The
+ * product of the mantissa (53 bits) and a thousand fits, and what is shifted
+ * out of it decides. */
+static uint64_t scaled(double f, unsigned digits)
+{
+    static const uint64_t tens[] = {1, 10, 100, 1000};
+    uint64_t top, kept, rest, half;
+    int exponent, shift;
+
+    memcpy(&top, &f, sizeof top);
+    exponent = (int)(top >> 52 & 0x7ff);
+    top &= (UINT64_C(1) << 52) - 1;
+    shift = 1075 - exponent;
+    if (exponent)
+        top |= UINT64_C(1) << 52;
+    top *= tens[digits];
+    if (shift > 63)
+        return 0; /* less than a half */
+    kept = top >> shift;
+    rest = top & ((UINT64_C(1) << shift) - 1);
+    half = UINT64_C(1) << (shift - 1);
+    return kept + (rest > half || (rest == half && kept & 1));
+}
+
+size_t pr_decimal_fixed(double f, unsigned digits,
+                        char out[static PR_DECIMAL_FIXED_MAX])
+{
+    char text[PR_DECIMAL_FIXED_MAX];
+    size_t at = sizeof text, n;
+    uint64_t whole;
+
+    if (digits > 3 || !(fabs(f) < 1e15))
+        return 0;
+    whole = scaled(f, digits);
+    for (unsigned i = 0; i < digits; i++, whole /= 10)
+        text[--at] = (char)('0' + whole % 10);
+    if (digits)
+        text[--at] = '.';
+    do {
+        text[--at] = (char)('0' + whole % 10);
+        whole /= 10;
+    } while (whole);
+    if (signbit(f))
+        text[--at] = '-';
+    n = sizeof text - at;
+    memcpy(out, text + at, n);
+    return n;
 }

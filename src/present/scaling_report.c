@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,9 +34,25 @@ static void pad(struct pr_buf *out, const char *text, unsigned width)
         pr_buf_char(out, ' ');
 }
 
+/* " %-10s" of short text: reports have hundreds of thousands of these. */
+static void put_padded(struct pr_buf *out, const char *text, size_t len)
+{
+    char cell[1 + PR_DECIMAL_FIXED_MAX] = " ";
+
+    memset(cell + 1, ' ', 10);
+    memcpy(cell + 1, text, len);
+    pr_buf_add(out, cell, 1 + (len > 10 ? len : 10));
+}
+
 static void put_float(struct pr_buf *out, double f)
 {
-    pr_buf_printf(out, " %-10.2f", f);
+    char text[PR_DECIMAL_FIXED_MAX];
+    size_t n = pr_decimal_fixed(f, 2, text);
+
+    if (n)
+        put_padded(out, text, n);
+    else
+        pr_buf_printf(out, " %-10.2f", f);
 }
 
 /* round(time, 3), then two digits: as DLBS has it. */
@@ -56,7 +73,12 @@ static void put_none(struct pr_buf *out)
 /* Whole samples a second; of less than one, what there is of it. */
 static void put_rate(struct pr_buf *out, double rate)
 {
-    if (rate >= 1 && rate < 9e15)
+    char text[PR_DECIMAL_FIXED_MAX];
+    size_t n = rate >= 1 ? pr_decimal_fixed(trunc(rate), 0, text) : 0;
+
+    if (n)
+        put_padded(out, text, n);
+    else if (rate >= 1 && rate < 9e15)
         pr_buf_printf(out, " %-10" PRId64, (int64_t)rate);
     else
         put_float(out, rate);
@@ -76,7 +98,7 @@ static void put_cell(const struct pr_scaling *s,
     else if (f == RATE)
         put_rate(out, c->rate);
     else if (f == SPEEDUP && c->base)
-        pr_buf_printf(out, " %-10d", 1);
+        put_padded(out, "1", 1);
     else
         put_float(out, f == SPEEDUP      ? c->speedup
                        : f == EFFICIENCY ? c->efficiency
@@ -95,36 +117,57 @@ static void put_header(const struct pr_scaling *s, struct pr_buf *out)
     pr_buf_char(out, '\n');
 }
 
-static void put_table(const struct pr_scaling *s, const char *title,
-                      enum figure f, struct pr_buf *out)
+/* What stands before the cells of each row, in every table: made once. */
+struct labels {
+    struct pr_buf text;
+    struct pr_buf ends; /* of size_t, one a row */
+};
+
+static void put_label(const struct pr_scaling_row *r, struct pr_buf *out)
 {
+    pad(out, r->net, 20);
+    pr_buf_char(out, ' ');
+    if (r->device)
+        pad(out, r->device, 10);
+    else
+        pr_buf_printf(out, "%-10" PRId64, r->batch);
+}
+
+static void make_labels(const struct pr_scaling *s, struct labels *ret)
+{
+    for (size_t i = 0; i < s->row_count; i++) {
+        put_label(&s->rows[i], &ret->text);
+        pr_buf_add(&ret->ends, &ret->text.len, sizeof ret->text.len);
+    }
+}
+
+static void put_table(const struct pr_scaling *s, const struct labels *labels,
+                      const char *title, enum figure f, struct pr_buf *out)
+{
+    size_t start = 0, end;
+
     pr_buf_printf(out, "%s\n", title);
     put_header(s, out);
-    for (size_t i = 0; i < s->row_count; i++) {
-        const struct pr_scaling_row *r = &s->rows[i];
-
-        pad(out, r->net, 20);
-        pr_buf_char(out, ' ');
-        if (r->device)
-            pad(out, r->device, 10);
-        else
-            pr_buf_printf(out, "%-10" PRId64, r->batch);
+    for (size_t i = 0; i < s->row_count; i++, start = end) {
+        memcpy(&end, labels->ends.data + i * sizeof end, sizeof end);
+        pr_buf_add(out, labels->text.data + start, end - start);
         for (size_t k = 0; k < s->column_count; k++)
-            put_cell(s, &r->cells[k], f, out);
+            put_cell(s, &s->rows[i].cells[k], f, out);
         pr_buf_char(out, '\n');
     }
     pr_buf_str(out, "\n\n\n");
 }
 
-void pr_scaling_text(const struct pr_scaling *s, struct pr_buf *out)
+static void put_tables(const struct pr_scaling *s, const struct labels *l,
+                       struct pr_buf *out)
 {
     bool compared = s->type != PR_SCALING_EXPLORATION;
 
-    put_table(s, "Batch time (milliseconds)", TIME, out);
-    put_table(s, "Inferences Per Second (IPS, throughput)", RATE, out);
+    put_table(s, l, "Batch time (milliseconds)", TIME, out);
+    put_table(s, l, "Inferences Per Second (IPS, throughput)", RATE, out);
     if (compared) {
-        put_table(s, "Speedup (instances per second)", SPEEDUP, out);
-        put_table(s,
+        put_table(s, l, "Speedup (instances per second)", SPEEDUP, out);
+        put_table(s, l,
                   s->type == PR_SCALING_WEAK
                       ? "Efficiency  = 100% * t1 / tN"
                       : "Efficiency = 100% * t1 / (N * tN)",
@@ -132,9 +175,29 @@ void pr_scaling_text(const struct pr_scaling *s, struct pr_buf *out)
     }
     if (!s->repeats)
         return;
-    put_table(s, "Batch time, 95% confidence: +/- milliseconds", TIME_CI, out);
+    put_table(s, l, "Batch time, 95% confidence: +/- milliseconds", TIME_CI,
+              out);
     if (compared)
-        put_table(s, "Efficiency, 95% confidence: +/-", EFFICIENCY_CI, out);
+        put_table(s, l, "Efficiency, 95% confidence: +/-", EFFICIENCY_CI, out);
+}
+
+void pr_scaling_text(const struct pr_scaling *s, struct pr_buf *out)
+{
+    struct labels labels = {PR_BUF_INIT(out->max), PR_BUF_INIT(SIZE_MAX / 4)};
+    size_t tables = s->type == PR_SCALING_EXPLORATION ? 2 : 4;
+
+    make_labels(s, &labels);
+    if (!pr_buf_ok(&labels.text) || !pr_buf_ok(&labels.ends)) {
+        out->failed = true;
+    } else {
+        /* At once: a report of megabytes is copied with each doubling. */
+        (void)pr_buf_reserve(
+            out,
+            tables * (labels.text.len + s->row_count * (11 * s->column_count)));
+        put_tables(s, &labels, out);
+    }
+    pr_buf_done(&labels.text);
+    pr_buf_done(&labels.ends);
 }
 
 /* ---- JSON */

@@ -167,6 +167,43 @@ static void decimals_are_read_to_the_last_bit(void **state)
     assert_true(signbit(pr_decimal_read("-0.0e5", 6)));
 }
 
+static void assert_fixed(double f, unsigned digits)
+{
+    char want[400], out[PR_DECIMAL_FIXED_MAX];
+    int n = snprintf(want, sizeof want, "%.*f", (int)digits, f);
+
+    assert_int_equal(pr_decimal_fixed(f, digits, out), n);
+    assert_memory_equal(out, want, (size_t)n);
+}
+
+static void fixed_digits_are_those_of_printf(void **state)
+{
+    static const double rows[] = {
+        0,      -0.0,   0.005,  0.015,   0.125,  0.375,   2.5,  3.5,
+        1e-300, 5e-324, 0x1p-9, 0x3p-10, 1.0005, 99.995,  1e14, 999999999999999,
+        -1.005, 0.4999, 0.5,    1.5,     0x1p49, 0x1.8p-1};
+    uint64_t seed = 3;
+    char out[PR_DECIMAL_FIXED_MAX];
+
+    (void)state;
+    for (unsigned digits = 0; digits <= 3; digits++) {
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            assert_fixed(rows[i], digits);
+        for (int i = 0; i < 20000; i++) {
+            uint64_t bits = next_random(&seed);
+
+            assert_fixed(ldexp((double)(bits >> 11), (int)(bits % 80) - 84),
+                         digits);
+            /* ties: a few bits after the point */
+            assert_fixed((double)(bits >> 40) / 1024, digits);
+        }
+    }
+    assert_int_equal(pr_decimal_fixed(1e15, 2, out), 0);
+    assert_int_equal(pr_decimal_fixed((double)NAN, 2, out), 0);
+    assert_int_equal(pr_decimal_fixed(-(double)INFINITY, 2, out), 0);
+    assert_int_equal(pr_decimal_fixed(1, 4, out), 0);
+}
+
 /* Half way between two doubles, decided by the thousandth digit. */
 static void long_decimals_are_not_cut(void **state)
 {
@@ -472,6 +509,7 @@ int main(void)
         TEST(floats_are_written_as_python_does),
         TEST(floats_read_back_and_are_no_longer_than_17_digits),
         TEST(decimals_are_read_to_the_last_bit),
+        TEST(fixed_digits_are_those_of_printf),
         TEST(long_decimals_are_not_cut),
         TEST(numbers_ignore_the_locale),
         TEST(equality_is_pythons),
