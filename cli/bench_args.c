@@ -120,6 +120,10 @@ static void warn(const struct pr_bench_counts *n)
             "warning: %llu values were too many or too large for "
             "a result, and left out\n",
             (unsigned long long)n->dropped);
+    if (n->underived > 1)
+        say(SAY_WARNING,
+            "warning: %llu results lack what a parameter to add refers to\n",
+            (unsigned long long)n->underived);
     if (n->unreadable > 1)
         say(SAY_WARNING,
             "warning: %llu of %llu files could not be read, or "
@@ -166,9 +170,5 @@ int bench_args_read(const struct cli *c, const struct bench_args *a,
     struct pr_bench_opts o;
     int rc = bench_args_opts(c, a, names, &o, err);
 
-    if (!rc)
-        rc = pr_bench_read(inputs, count, &o, ret, err);
-    if (!rc)
-        bench_args_warn(c, *ret);
-    return rc;
+    return rc ? rc : pr_bench_read(inputs, count, &o, ret, err);
 }

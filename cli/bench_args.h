@@ -28,8 +28,8 @@ int bench_args_opts(const struct cli *c, const struct bench_args *a,
 /* Says what could not be read. */
 void bench_args_warn(const struct cli *c, const struct pr_bench *set);
 
-/* Reads the inputs and says what could not be read. What the queries do
- * not match is left out. */
+/* Reads the inputs. What the queries do not match is left out; what could not
+ * be read is for bench_args_warn. */
 int bench_args_read(const struct cli *c, const struct bench_args *a,
                     const char *const *inputs, size_t count,
                     const char *const *names, struct pr_bench **ret,

@@ -195,12 +195,45 @@ static int read_names(struct cli *c, const char ***ret, struct pr_err *err)
     size_t n;
 
     *ret = NULL;
-    if (!params || !arg_get(c, A_OUTPUT_FILE) || arg_get(c, A_REPORT))
+    if (!params || !arg_get(c, A_OUTPUT_FILE) || arg_get(c, A_REPORT) ||
+        arg_get(c, A_PARSE_PARAM))
         return PR_OK;
     text = pr_arena_printf(c->arena, "%s,%s", params,
                            failed ? "results.throughput,results.time" : "");
     *ret = text ? bench_names(c->arena, text, &n) : NULL;
     return *ret ? PR_OK : pr_fail_nomem(err);
+}
+
+static int added_param(struct cli *c, const char *text, struct pr_value **ret,
+                       struct pr_err *err)
+{
+    int rc = pr_bench_json(text, "-P", c->arena, ret, err);
+
+    if (!rc && (*ret)->kind == PR_MAP)
+        return PR_OK;
+    if (rc == PR_E_NOMEM)
+        return rc;
+    if (!rc || rc == PR_E_FORMAT)
+        pr_fail(err, PR_E_USAGE, "-P", "wants a map of parameters, got '%.80s'",
+                text);
+    return pr_hint(err, "for example '{\"exp.title\": \"${exp.model}, "
+                        "${exp.gpus}\"}'");
+}
+
+static int derive(struct cli *c, struct pr_bench *set, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && i < c->arg_count; i++) {
+        struct pr_value *added;
+
+        if (c->args[i].id != A_PARSE_PARAM)
+            continue;
+        rc = added_param(c, c->args[i].value, &added, err);
+        if (!rc)
+            rc = pr_bench_derive(set, added, err);
+    }
+    return rc;
 }
 
 static int show(struct cli *c, const struct pr_bench *set,
@@ -241,6 +274,10 @@ int cmd_parse(struct cli *c, struct pr_err *err)
     if (rc)
         return rc;
     rc = bench_args_read(c, &args, c->rest, c->rest_count, names, &set, err);
+    if (!rc)
+        rc = derive(c, set, err);
+    if (!rc)
+        bench_args_warn(c, set);
     if (!rc)
         rc = show(c, set, report ? &spec : NULL, err);
     pr_bench_free(set);

@@ -115,6 +115,8 @@ int cmd_plot(struct cli *c, struct pr_err *err)
         return rc;
     rc = bench_args_read(c, &args, c->rest, c->rest_count, p.names, &set, err);
     if (!rc)
+        bench_args_warn(c, set);
+    if (!rc)
         rc = read_series(c, &p, set, err);
     if (!rc)
         rc = check(&p, set, err);

@@ -460,6 +460,7 @@ _prony_options()
         --filter-query \
         --filter-params \
         --failed-benchmarks \
+        --param \
         --benchmarks-per-file \
         --num-output-files \
         --report \
@@ -643,6 +644,7 @@ _prony_option()
     'parse --filter-query') echo 'any' ;;
     'parse --filter-params') echo 'any' ;;
     'parse --failed-benchmarks') echo 'choice keep discard keep_separately' ;;
+    'parse --param' | 'parse -P') echo 'any' ;;
     'parse --benchmarks-per-file') echo 'any' ;;
     'parse --num-output-files') echo 'any' ;;
     'parse --report') echo 'any' ;;

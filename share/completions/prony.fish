@@ -605,6 +605,7 @@ complete -c prony -n '__prony_verb parse' -l overwrite -d 'replace an output fil
 complete -c prony -n '__prony_verb parse' -l filter-query -x -d 'as --query, but a result that lacks a parameter passes'
 complete -c prony -n '__prony_verb parse' -l filter-params -x -d 'only results that have all of these parameters'
 complete -c prony -n '__prony_verb parse' -l failed-benchmarks -x -a 'keep discard keep_separately' -d 'what becomes of results without a throughput or time above zero (default: keep); separately: in FILE_failed.json'
+complete -c prony -n '__prony_verb parse' -l param -s P -x -d 'add parameters to each result: {"exp.title": "${exp.model}, ${exp.gpus}"}; may be repeated, and be a file'
 complete -c prony -n '__prony_verb parse' -l benchmarks-per-file -x -d 'write FILE_0.json, FILE_1.json, … with N results each'
 complete -c prony -n '__prony_verb parse' -l num-output-files -x -d 'write the results to N files of that kind'
 complete -c prony -n '__prony_verb parse' -l report -x -d 'print tables of times and throughputs: regular, weak-scaling, strong-scaling, exploration, or {"inputs": […], "output": "…"}'

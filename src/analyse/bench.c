@@ -214,6 +214,22 @@ const struct pr_bench_counts *pr_bench_counts(const struct pr_bench *b)
     return &b->counts;
 }
 
+struct pr_arena *pr_bench_arena(struct pr_bench *b)
+{
+    return b->arena;
+}
+
+struct pr_bench_counts *pr_bench_own_counts(struct pr_bench *b)
+{
+    return &b->counts;
+}
+
+void pr_bench_replace(struct pr_bench *b, size_t i,
+                      const struct pr_bench_row *row)
+{
+    b->rows[i] = row;
+}
+
 /* ---- queries */
 
 static const struct pr_value *get(const void *ctx, const char *name, size_t len)
@@ -240,8 +256,8 @@ int pr_bench_match(const struct pr_bench_row *row,
     return rc;
 }
 
-int pr_bench_query(const char *text, const char *name, struct pr_arena *a,
-                   struct pr_query **ret, struct pr_err *err)
+int pr_bench_json(const char *text, const char *name, struct pr_arena *a,
+                  struct pr_value **ret, struct pr_err *err)
 {
     struct pr_json_in in = {.text = text, .len = strlen(text), .name = name};
     struct pr_value *v = PR_ARENA_NEW(a, struct pr_value);
@@ -258,8 +274,20 @@ int pr_bench_query(const char *text, const char *name, struct pr_arena *a,
         if (!rc)
             rc = pr_json_read(&in, a, v, NULL, &e);
     }
-    if (rc && err)
+    *ret = v;
+    if (!rc)
+        return PR_OK;
+    if (err)
         *err = e;
+    return rc;
+}
+
+int pr_bench_query(const char *text, const char *name, struct pr_arena *a,
+                   struct pr_query **ret, struct pr_err *err)
+{
+    struct pr_value *v;
+    int rc = pr_bench_json(text, name, a, &v, err);
+
     if (!rc)
         rc = pr_query_new(v, name, ret, err);
     if (rc != PR_E_FORMAT && rc != PR_E_CONF)

@@ -60,6 +60,7 @@ struct pr_bench_counts {
     uint64_t bad_lines;  /* parameter lines whose value is unreadable */
     uint64_t long_lines; /* over PR_LOG_MAX_LINE */
     uint64_t dropped;    /* values beyond PR_BENCH_MAX_ROW */
+    uint64_t underived;  /* results that lack what pr_bench_derive asks for */
     size_t note_count;   /* the first of these troubles, with place */
     struct pr_err notes[PR_BENCH_NOTES];
 };
@@ -80,13 +81,23 @@ size_t pr_bench_size(const struct pr_bench *b);
 const struct pr_bench_row *pr_bench_row(const struct pr_bench *b, size_t i);
 const struct pr_bench_counts *pr_bench_counts(const struct pr_bench *b);
 
+/* Adds parameters to every result, "${name}" and "$(expression)$" in them
+ * expanded with those it has. A result in which that fails stays as it was,
+ * and is counted. */
+int pr_bench_derive(struct pr_bench *b, const struct pr_value *added,
+                    struct pr_err *err) PR_MUST_CHECK;
+
 /* 1: every filter matches the row; 0; or negative. */
 int pr_bench_match(const struct pr_bench_row *row,
                    const struct pr_bench_filter *filters, size_t count,
                    struct pr_err *err) PR_MUST_CHECK;
 
-/* What --query, --select and --filter-query take: JSON, or the name of a file
- * that holds it. In the arena; name is for errors. */
+/* JSON, or the name of a file that holds it. In the arena; name is for
+ * errors. */
+int pr_bench_json(const char *text, const char *name, struct pr_arena *a,
+                  struct pr_value **ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* The same as a query: what --query, --select and --filter-query take. */
 int pr_bench_query(const char *text, const char *name, struct pr_arena *a,
                    struct pr_query **ret, struct pr_err *err) PR_MUST_CHECK;
 

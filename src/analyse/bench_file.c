@@ -1,5 +1,5 @@
 /*
- * A file on its way to the intake: plain bytes, gzip, and tar archives, whose
+ * A file on its way to the intake: plain bytes, gzip, and archives, whose
  * members are files in turn. Large JSON is mapped and read where it lies.
  */
 #include "analyse/bench_impl.h"
@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/zipdir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,182 +19,34 @@
 
 enum {
     PIECE = PR_BENCH_PIECE,
-    BLOCK = 512, /* of tar */
-};
-
-/* ---- tar */
-
-struct tar {
-    char head[BLOCK];
-    size_t have;   /* of the head */
-    uint64_t left; /* of the member, then of its padding */
-    uint64_t pad;
-    bool ended;
-    char name[4096];
-    char next_name[4096]; /* from a long-name member; "": none */
-    size_t next_len;
-    enum { HEADER, LONG_NAME, MEMBER, SKIP, PADDING } state;
+    BLOCK = PR_BENCH_TAR_BLOCK,
 };
 
 struct stream {
     struct pr_bench_reader *r;
     struct pr_bench_item *item;
-    struct pr_bench_intake *in; /* of the file, or of the member */
+    struct pr_bench_intake *in; /* of the file */
     char first[BLOCK];          /* bytes that tell whether it is an archive */
     size_t have;
     bool told;
-    struct tar *tar; /* NULL: it is none */
+    struct pr_bench_tar *tar; /* NULL: it is none */
 };
-
-static bool is_tar(const char *head, size_t len)
-{
-    return len >= BLOCK && memcmp(head + 257, "ustar", 5) == 0;
-}
-
-/* Octal, or, with the high bit set, eight big-endian bytes at the end. */
-static uint64_t tar_number(const char *p, size_t len)
-{
-    uint64_t n = 0;
-
-    if ((unsigned char)p[0] & 0x80) {
-        for (size_t i = len - 8; i < len; i++)
-            n = n << 8 | (unsigned char)p[i];
-        return n;
-    }
-    for (size_t i = 0; i < len && p[i] && p[i] != ' '; i++) {
-        if (p[i] < '0' || p[i] > '7')
-            return UINT64_MAX;
-        n = n << 3 | (uint64_t)(p[i] - '0');
-    }
-    return n;
-}
-
-static void tar_name(struct tar *t)
-{
-    const char *h = t->head;
-
-    if (t->next_len) {
-        memcpy(t->name, t->next_name, sizeof t->name);
-        t->next_len = 0;
-    } else if (h[345]) {
-        snprintf(t->name, sizeof t->name, "%.155s/%.100s", h + 345, h);
-    } else {
-        snprintf(t->name, sizeof t->name, "%.100s", h);
-    }
-}
-
-static int open_member(struct stream *s, struct pr_err *err)
-{
-    char *name =
-        pr_arena_printf(s->r->arena, "%s/%s", s->item->path, s->tar->name);
-
-    if (!name)
-        return pr_fail_nomem(err);
-    /* Nothing else in there holds what a parsed list has. */
-    s->in = pr_bench_intake_new(s->r, name, PR_BENCH_FILE, err);
-    return s->in ? PR_OK : PR_E_NOMEM;
-}
-
-static int tar_header(struct stream *s, struct pr_err *err)
-{
-    struct tar *t = s->tar;
-    char kind = t->head[156];
-
-    t->have = 0;
-    if (!t->head[0]) {
-        t->ended = true; /* zeros are the end */
-        return PR_OK;
-    }
-    t->left = tar_number(t->head + 124, 12);
-    if (!is_tar(t->head, BLOCK) || t->left > (uint64_t)1 << 50)
-        return pr_fail(err, PR_E_FORMAT, s->item->path,
-                       "a damaged archive: no member begins after '%.100s'",
-                       t->name);
-    t->pad = (BLOCK - t->left % BLOCK) % BLOCK;
-    if (kind == 'L') {
-        t->state = LONG_NAME;
-        t->next_len = 0;
-        return PR_OK;
-    }
-    tar_name(t);
-    t->state = SKIP;
-    if ((kind == '0' || !kind) && pr_bench_worth(t->name)) {
-        t->state = MEMBER;
-        return open_member(s, err);
-    }
-    return PR_OK;
-}
-
-static int end_member(struct stream *s, struct pr_err *err)
-{
-    struct pr_bench_intake *in = s->in;
-
-    s->in = NULL;
-    return in ? pr_bench_intake_end(in, err) : PR_OK;
-}
-
-static void keep_name(struct tar *t, const char *p, size_t n)
-{
-    size_t room = sizeof t->next_name - 1 - t->next_len;
-
-    if (n > room)
-        n = room;
-    memcpy(t->next_name + t->next_len, p, n);
-    t->next_len += n;
-    t->next_name[t->next_len] = '\0';
-}
-
-static int tar_feed(struct stream *s, const char *p, size_t len,
-                    struct pr_err *err)
-{
-    struct tar *t = s->tar;
-    int rc = PR_OK;
-
-    while (!rc && len && !t->ended) {
-        size_t n;
-
-        if (t->state == HEADER) {
-            n = len < BLOCK - t->have ? len : BLOCK - t->have;
-            memcpy(t->head + t->have, p, n);
-            t->have += n;
-            if (t->have == BLOCK)
-                rc = tar_header(s, err);
-        } else {
-            n = len < t->left ? len : (size_t)t->left;
-            t->left -= n;
-            if (t->state == LONG_NAME)
-                keep_name(t, p, n);
-            else if (t->state == MEMBER && n)
-                rc = pr_bench_intake_feed(s->in, p, n, err);
-        }
-        p += n;
-        len -= n;
-        if (t->state != HEADER && !t->left && !rc) {
-            if (t->state == MEMBER)
-                rc = end_member(s, err);
-            t->left = t->pad;
-            t->pad = 0;
-            t->state = t->left ? PADDING : HEADER;
-        }
-    }
-    return rc;
-}
 
 /* ---- a stream of bytes */
 
 static int feed_told(struct stream *s, const char *p, size_t len,
                      struct pr_err *err)
 {
-    return s->tar ? tar_feed(s, p, len, err)
+    return s->tar ? pr_bench_tar_feed(s->tar, p, len, err)
                   : pr_bench_intake_feed(s->in, p, len, err);
 }
 
 static int tell(struct stream *s, struct pr_err *err)
 {
     s->told = true;
-    if (is_tar(s->first, s->have)) {
-        s->tar = pr_alloc_zeroed(sizeof *s->tar);
-        return s->tar ? PR_OK : pr_fail_nomem(err);
+    if (pr_bench_is_tar(s->first, s->have)) {
+        s->tar = pr_bench_tar_new(s->r, s->item->path, err);
+        return s->tar ? PR_OK : PR_E_NOMEM;
     }
     s->in = pr_bench_intake_new(s->r, s->item->path, s->item->kind, err);
     return s->in ? PR_OK : PR_E_NOMEM;
@@ -226,7 +79,13 @@ static int finish(struct stream *s, struct pr_err *err)
         if (!rc)
             rc = feed_told(s, s->first, s->have, err);
     }
-    return rc ? rc : end_member(s, err);
+    if (!rc && s->in) {
+        struct pr_bench_intake *in = s->in;
+
+        s->in = NULL;
+        rc = pr_bench_intake_end(in, err);
+    }
+    return rc;
 }
 
 /* ---- files */
@@ -334,6 +193,19 @@ static int take_mapped(struct stream *s, int fd, const char *head, ssize_t n,
     return rc ? rc : 1;
 }
 
+static int take_zip(struct stream *s, struct pr_err *err)
+{
+    struct pr_view view;
+    int rc = pr_file_map(s->item->path, &view, err);
+
+    if (rc)
+        return rc;
+    rc = pr_bench_zip(s->r, s->item->path, view.data, view.len, err);
+    s->r->counts.files += rc == PR_E_FORMAT; /* its members are not there */
+    pr_file_unmap(&view);
+    return rc;
+}
+
 static int pump(struct stream *s, int fd, struct pr_err *ret_bad,
                 struct pr_err *err)
 {
@@ -341,6 +213,8 @@ static int pump(struct stream *s, int fd, struct pr_err *ret_bad,
     ssize_t n = read_some(fd, buf);
     int rc;
 
+    if (n > 0 && pr_zip_is(buf, (size_t)n))
+        return take_zip(s, err);
     if (n > 2 && buf[0] == '\x1f' && (unsigned char)buf[1] == 0x8b) {
         rc = pump_gzip(s, fd, buf, n, ret_bad, err);
     } else {
@@ -368,7 +242,7 @@ static int read_file(struct pr_bench_reader *r, struct pr_bench_item *item,
         close(fd);
     }
     pr_bench_intake_free(s.in);
-    pr_free(s.tar);
+    pr_bench_tar_free(s.tar);
     /* Of the archive, not of us: the rest of the files does not care. */
     if (rc == PR_E_FORMAT && err) {
         bad = *err;

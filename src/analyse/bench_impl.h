@@ -44,6 +44,12 @@ bool pr_bench_worth(const char *path);
 int pr_bench_find(struct pr_bench_list *list, const char *input, bool recursive,
                   struct pr_err *err) PR_MUST_CHECK;
 
+/* Of the set, for those who change it when it has been read. */
+struct pr_arena *pr_bench_arena(struct pr_bench *b);
+struct pr_bench_counts *pr_bench_own_counts(struct pr_bench *b);
+void pr_bench_replace(struct pr_bench *b, size_t i,
+                      const struct pr_bench_row *row);
+
 /* What is known of a name. */
 struct pr_bench_slot {
     uint32_t round, index; /* where it is in the row of that round */
@@ -142,12 +148,37 @@ struct pr_bench_intake *pr_bench_intake_new(struct pr_bench_reader *r,
                                             const char *name,
                                             enum pr_bench_kind kind,
                                             struct pr_err *err);
+/* The same of a member of an archive. */
+struct pr_bench_intake *pr_bench_intake_member(struct pr_bench_reader *r,
+                                               const char *archive,
+                                               const char *member,
+                                               struct pr_err *err);
 int pr_bench_intake_feed(struct pr_bench_intake *in, const char *bytes,
                          size_t len, struct pr_err *err) PR_MUST_CHECK;
 /* All of it came. Frees. */
 int pr_bench_intake_end(struct pr_bench_intake *in,
                         struct pr_err *err) PR_MUST_CHECK;
 void pr_bench_intake_free(struct pr_bench_intake *in);
+
+/* ---- archives: their members are files in turn */
+
+enum { PR_BENCH_TAR_BLOCK = 512 };
+
+struct pr_bench_tar;
+bool pr_bench_is_tar(const char *head, size_t len);
+struct pr_bench_tar *pr_bench_tar_new(struct pr_bench_reader *r,
+                                      const char *path, struct pr_err *err);
+/* PR_E_FORMAT: the archive is damaged from here on. */
+int pr_bench_tar_feed(struct pr_bench_tar *t, const char *bytes, size_t len,
+                      struct pr_err *err) PR_MUST_CHECK;
+void pr_bench_tar_free(struct pr_bench_tar *t);
+
+/* All of a zip archive. What is wrong with a member is noted, and the others
+ * are read; PR_E_FORMAT: with its directory. */
+int pr_bench_zip(struct pr_bench_reader *r, const char *path, const char *data,
+                 size_t bytes, struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- documents */
 
 /* A whole document. 1: rows were made; 0: it is JSON, but nothing we know;
  * PR_E_FORMAT: it is no JSON (rows may have been made before that place). */

@@ -2,6 +2,7 @@
  * The bytes of one file, whatever it is. Its first bytes tell: JSON, events of
  * milabench, else a log. What looks like JSON and is none was a log after all.
  */
+#include "analyse/bench_csv.h"
 #include "analyse/bench_lines.h"
 #include "base/mem.h"
 #include "record/logline.h"
@@ -17,11 +18,13 @@ struct pr_bench_intake {
     struct pr_bench_reader *r;
     const char *name;
     enum pr_bench_kind kind;
-    enum { UNKNOWN, LOG, DOCUMENT, EVENTS, LAMBDA } mode;
+    enum { UNKNOWN, LOG, DOCUMENT, EVENTS, LAMBDA, TABLE } mode;
     struct pr_buf text; /* the head, or all of a document */
     struct pr_log_scanner *scanner;
     struct pr_bench_lines lines;
     struct pr_bench_events *events;
+    struct pr_bench_csv *table;
+    uint64_t before; /* results when the table began */
 };
 
 struct pr_bench_intake *pr_bench_intake_new(struct pr_bench_reader *r,
@@ -46,6 +49,21 @@ struct pr_bench_intake *pr_bench_intake_new(struct pr_bench_reader *r,
     return in;
 }
 
+struct pr_bench_intake *pr_bench_intake_member(struct pr_bench_reader *r,
+                                               const char *archive,
+                                               const char *member,
+                                               struct pr_err *err)
+{
+    char *name = pr_arena_printf(r->arena, "%s/%s", archive, member);
+
+    if (!name) {
+        pr_fail_nomem(err);
+        return NULL;
+    }
+    /* Nothing else in there holds what a parsed list has. */
+    return pr_bench_intake_new(r, name, PR_BENCH_FILE, err);
+}
+
 void pr_bench_intake_free(struct pr_bench_intake *in)
 {
     if (!in)
@@ -54,6 +72,7 @@ void pr_bench_intake_free(struct pr_bench_intake *in)
     pr_buf_done(&in->lines.part);
     pr_log_scanner_free(in->scanner);
     pr_bench_events_free(in->events);
+    pr_bench_csv_free(in->table);
     pr_free(in);
 }
 
@@ -71,6 +90,25 @@ static int start_log(struct pr_bench_intake *in, struct pr_err *err)
     pr_bench_begin(in->r);
     in->scanner = pr_log_scanner_new(in->name, put_param, in->r);
     return in->scanner ? PR_OK : pr_fail_nomem(err);
+}
+
+/* Commas are in any text: here the name has to tell. */
+static bool is_table(const char *name)
+{
+    size_t n = strlen(name);
+
+    if (n > 3 && strcmp(name + n - 3, ".gz") == 0)
+        n -= 3;
+    return n > 4 && memcmp(name + n - 4, ".csv", 4) == 0;
+}
+
+static int start_table(struct pr_bench_intake *in, struct pr_err *err)
+{
+    in->mode = TABLE;
+    pr_bench_begin(in->r);
+    in->before = in->r->counts.results;
+    in->table = pr_bench_csv_new(in->r, in->name);
+    return in->table ? PR_OK : pr_fail_nomem(err);
 }
 
 static int decide(struct pr_bench_intake *in, struct pr_err *err)
@@ -97,7 +135,7 @@ static int decide(struct pr_bench_intake *in, struct pr_err *err)
         in->mode = DOCUMENT;
         return PR_OK;
     }
-    return start_log(in, err);
+    return is_table(in->name) ? start_table(in, err) : start_log(in, err);
 }
 
 static int feed_kind(struct pr_bench_intake *in, const char *bytes, size_t len,
@@ -109,6 +147,8 @@ static int feed_kind(struct pr_bench_intake *in, const char *bytes, size_t len,
                                    in->events, err);
     case LAMBDA:
         return pr_bench_lambda_feed(&in->lines.part, bytes, len, err);
+    case TABLE:
+        return pr_bench_csv_feed(in->table, bytes, len, err);
     default:
         return pr_log_scanner_feed(in->scanner, bytes, len, err);
     }
@@ -241,6 +281,14 @@ static int end_events(struct pr_bench_intake *in, struct pr_err *err)
     return rc ? rc : pr_bench_end(in->r, in->name, err);
 }
 
+static int end_table(struct pr_bench_intake *in, struct pr_err *err)
+{
+    int rc = pr_bench_csv_end(in->table, err);
+
+    in->r->counts.empty += in->r->counts.results == in->before;
+    return rc;
+}
+
 static int end_lambda(struct pr_bench_intake *in, struct pr_err *err)
 {
     int rc;
@@ -263,6 +311,7 @@ int pr_bench_intake_end(struct pr_bench_intake *in, struct pr_err *err)
         rc = in->mode == LOG        ? end_log(in, err)
              : in->mode == DOCUMENT ? end_document(in, err)
              : in->mode == EVENTS   ? end_events(in, err)
+             : in->mode == TABLE    ? end_table(in, err)
                                     : end_lambda(in, err);
     pr_bench_intake_free(in);
     return rc;

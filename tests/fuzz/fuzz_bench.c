@@ -1,7 +1,7 @@
 /*
- * Results out of any bytes: a log, JSON, events, gzip, an archive. Whatever
- * they are, one thread and the rows it finds, two reports of these, and an
- * end.
+ * Results out of any bytes: a log, JSON, events, a table, gzip, an archive.
+ * Whatever they are, one thread and the rows it finds, two reports of these,
+ * and an end.
  */
 #include "analyse/pivot.h"
 #include "analyse/scaling.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/prony-fuzz-bench.XXXXXX";
-static char task[64], paths[2][96];
+static char task[64], paths[3][96];
 
 static void must(bool ok)
 {
@@ -28,6 +28,7 @@ static void remove_folder(void)
 {
     (void)unlink(paths[0]);
     (void)unlink(paths[1]);
+    (void)unlink(paths[2]);
     (void)rmdir(task);
     (void)rmdir(folder);
 }
@@ -39,6 +40,7 @@ static void make_folder(void)
     must(mkdir(task, 0700) == 0);
     snprintf(paths[0], sizeof paths[0], "%s/any", folder);
     snprintf(paths[1], sizeof paths[1], "%s/1.txt", task);
+    snprintf(paths[2], sizeof paths[2], "%s/a.csv", folder);
     (void)atexit(remove_folder);
 }
 
@@ -93,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     if (!made)
         make_folder();
     made = true;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         const char *path = paths[i];
         FILE *f = fopen(path, "w");
         struct pr_bench *b;

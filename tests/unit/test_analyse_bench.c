@@ -88,6 +88,18 @@ static const struct {
      "\"results.train_throughput_mean_samples_per_second\": 7.5, "
      "\"exp.end\": \"t\", \"exp.status\": \"ok\", \"results.throughput\": "
      "7.5}\n"},
+    /* A table: numbers are numbers, unless in quotes; what is not there is
+     * not there. */
+    {"a.csv",
+     "\xef\xbb\xbf"
+     "exp.model,\"t\",note\r\nres,12.5,\"a \"\"b\"\",\nc\"\r\n"
+     "alex,-7,\r\n,,\n\nx,007,\"\"\ny,\"1\",z,beyond",
+     "{\"exp.model\": \"res\", \"t\": 12.5, \"note\": \"a \\\"b\\\",\\nc\"}\n"
+     "{\"exp.model\": \"alex\", \"t\": -7}\n"
+     "{\"exp.model\": \"x\", \"t\": \"007\", \"note\": \"\"}\n"
+     "{\"exp.model\": \"y\", \"t\": \"1\", \"note\": \"z\"}\n"},
+    {"a.csv", "only,names\n", ""},
+    {"a.csv", "[{\"a\": 1}]", "{\"a\": 1}\n"},
     /* Five rates: without the smallest and the largest. */
     {"a.data",
      "{\"event\": \"config\", \"data\": {\"name\": \"n\", \"tag\": [\"n\", "
@@ -285,6 +297,125 @@ static void replaced_values_are_forgotten(void **state)
         assert_true(after.ru_maxrss - before.ru_maxrss < 32 << 10);
 }
 
+/* Two logs, stored and deflated, and what is no log; made by Python. */
+static const char zip[] =
+    "PK\003\004\024\000\000\000\000\000\000\000!X#\244\007\334\010\000\000"
+    "\000\010\000\000\000\010\000\000\000in/1.log__a__=1\012PK\003\004\024"
+    "\000\000\000\010\000\000\000!X\341\223o\333\042\000\000\0003\000\000"
+    "\000\010\000\000\000in/2.logK\316H,)I-R(\001\322\012\351\371\251\305"
+    "\012\371y:\012\311XD\271\342\343\223\342\343m\215\270\000PK\003\004"
+    "\024\000\000\000\000\000\000\000!X\032A\277\025\003\000\000\000\003"
+    "\000\000\000\010\000\000\000in/x.pngPNGPK\001\002\024\003\024\000\000"
+    "\000\000\000\000\000!X#\244\007\334\010\000\000\000\010\000\000\000"
+    "\010\000\000\000\000\000\000\000\000\000\000\000\200\001\000\000\000"
+    "\000in/1.logPK\001\002\024\003\024\000\000\000\010\000\000\000!X\341"
+    "\223o\333\042\000\000\0003\000\000\000\010\000\000\000\000\000\000\000"
+    "\000\000\000\000\200\001.\000\000\000in/2.logPK\001\002\024\003\024"
+    "\000\000\000\000\000\000\000!X\032A\277\025\003\000\000\000\003\000"
+    "\000\000\010\000\000\000\000\000\000\000\000\000\000\000\200\001v\000"
+    "\000\000in/x.pngPK\005\006\000\000\000\000\003\000\003\000\242\000\000"
+    "\000\237\000\000\000\000\000";
+
+static void put_bytes(const char *path, const char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void zip_archives(void **state)
+{
+    const char *input = "logs.zip";
+    struct pr_bench_opts o = {.threads = 1};
+    struct pr_bench_counts counts;
+    char bytes[sizeof zip - 1];
+
+    (void)state;
+    for (int damaged = 0; damaged < 2; damaged++) {
+        PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
+
+        memcpy(bytes, zip, sizeof bytes);
+        /* The value in the stored log: its sum is wrong then. */
+        bytes[44] = damaged ? '7' : bytes[44];
+        put_bytes(input, bytes, sizeof bytes);
+        read_rows(&input, 1, &o, &out, &counts);
+        assert_string_equal(out.data, damaged ? "{\"a\": 7}\n{\"b\": 2}\n"
+                                              : "{\"a\": 1}\n{\"b\": 2}\n");
+        assert_int_equal(counts.files, 2);
+        assert_int_equal(counts.unreadable, damaged);
+    }
+    put_bytes(input, zip, sizeof bytes - 30);
+    {
+        PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
+
+        read_rows(&input, 1, &o, &out, &counts);
+        assert_int_equal(out.len, 0);
+        assert_int_equal(counts.unreadable, 1);
+        assert_non_null(strstr(counts.notes[0].msg, "zip"));
+    }
+}
+
+static int derive(const char *json, struct pr_buf *out, uint64_t *ret_without)
+{
+    const char *input = "d.json";
+    struct pr_bench_opts o = {.threads = 1};
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct pr_value *added;
+    struct pr_bench *b = NULL;
+    int rc = a ? pr_bench_read(&input, 1, &o, &b, NULL) : PR_E_NOMEM;
+
+    if (!rc)
+        rc = pr_bench_json(json, "-P", a, &added, NULL);
+    if (!rc)
+        rc = pr_bench_derive(b, added, NULL);
+    for (size_t i = 0; !rc && i < pr_bench_size(b); i++) {
+        pr_json_write(out, &pr_bench_row(b, i)->params);
+        pr_buf_char(out, '\n');
+    }
+    if (!rc && ret_without)
+        *ret_without = pr_bench_counts(b)->underived;
+    pr_bench_free(b);
+    return rc ? rc : pr_buf_ok(out) ? PR_OK : PR_E_NOMEM;
+}
+
+static int derive_once(void)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
+
+    return derive("{\"s\": \"${m}/$(${n} * 2)$\"}", &out, NULL);
+}
+
+static void results_get_more_parameters(void **state)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
+    uint64_t without;
+
+    (void)state;
+    spit("d.json", "[{\"m\": \"a\", \"n\": 4}, {\"m\": \"${n}\"}, "
+                   "{\"n\": 5, \"l\": [1, 2], \"m\": \"$(1)$\"}]");
+    assert_int_equal(derive("{\"s\": \"${m}/$(${n} * 2)$\", \"n\": 1.5, "
+                            "\"t\": \"${s}!\"}",
+                            &out, &without),
+                     PR_OK);
+    /* What a log says keeps its place, and is text, but an expression that is
+     * put together of it is computed, as everywhere. */
+    assert_string_equal(
+        out.data,
+        "{\"m\": \"a\", \"n\": 1.5, \"s\": \"a/3.0\", \"t\": \"a/3.0!\"}\n"
+        "{\"m\": \"${n}\", \"s\": \"${n}/3.0\", \"n\": 1.5, \"t\": "
+        "\"${n}/3.0!\"}\n"
+        "{\"n\": 1.5, \"l\": [1, 2], \"m\": \"$(1)$\", \"s\": "
+        "\"1/3.0\", \"t\": \"1/3.0!\"}\n");
+    assert_int_equal(without, 0);
+    pr_buf_clear(&out);
+    assert_int_equal(derive("{\"x\": \"${l}\"}", &out, &without), PR_OK);
+    assert_int_equal(without, 2);
+    assert_non_null(strstr(out.data, "\"x\": \"1 2\""));
+    torture(derive_once);
+}
+
 static void what_is_not_there(void **state)
 {
     const char *input = "nowhere.log";
@@ -336,6 +467,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(each_kind),
         IN_SCRATCH(lambda_tasks),
+        IN_SCRATCH(zip_archives),
+        IN_SCRATCH(results_get_more_parameters),
         IN_SCRATCH(folders_and_threads),
         IN_SCRATCH(lists_are_cut_between_results),
         IN_SCRATCH(queries_and_names),
