@@ -1,0 +1,110 @@
+/*
+ * The extension _prony: what the package prony calls in C. It has no logic of
+ * its own about measuring: prony/probe.h and prony/loader.h have.
+ *
+ * Objects belong to the thread that holds the GIL. It is let go where a call
+ * may block.
+ */
+#ifndef PRONY_PYTHON_EXT_H
+#define PRONY_PYTHON_EXT_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "prony/probe.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* ---- errors.c: a pr_err as an exception of its class, with where and hint */
+
+int pr_py_errors_add(PyObject *module);
+
+/* Raises it; returns NULL. */
+void *pr_py_raise(const struct pr_err *err);
+
+/* ---- config.c: benchy's settings as a dict of dicts, and back */
+
+PyObject *pr_py_read_config(PyObject *module, PyObject *args);
+int pr_py_config_of(PyObject *dict, struct pr_probe_config *ret);
+
+/* ---- samples.c: how many samples a batch has */
+
+enum pr_py_rule {
+    PR_PY_GIVEN,     /* as many as the caller said */
+    PR_PY_FIRST_DIM, /* the first dimension of the first array in it */
+    PR_PY_LEN_FIRST, /* the length of its first member */
+    PR_PY_LEN,       /* its own length */
+};
+
+/* 0: that cannot be told by this rule. No exception is left. */
+uint64_t pr_py_samples(PyObject *batch, enum pr_py_rule rule);
+
+/* The rule that gives `want` for this batch; with want 0 the likeliest. */
+enum pr_py_rule pr_py_samples_rule(PyObject *batch, uint64_t want);
+
+/* ---- tools.c: NVTX ranges and the CUDA profiler, where they are there */
+
+bool pr_py_nvtx(void); /* somebody listens */
+void pr_py_nvtx_push(const char *name);
+void pr_py_nvtx_pop(void);
+PyObject *pr_py_profiler(PyObject *module, PyObject *start);
+
+/* ---- spans.c: the trace of PRONY_TRACE */
+
+struct pr_py_spans;
+
+struct pr_py_spans *pr_py_spans_new(uint64_t rank); /* NULL: no memory */
+void pr_py_spans_free(struct pr_py_spans *s);
+uint64_t pr_py_now(void); /* nanoseconds */
+
+/* label: of the trial; NULL name: the trial itself. */
+void pr_py_spans_add(struct pr_py_spans *s, const char *label, const char *name,
+                     uint64_t step, uint64_t start, uint64_t end);
+int pr_py_spans_write(struct pr_py_spans *s, const char *path,
+                      struct pr_err *err);
+
+/* ---- probe.c */
+
+struct pr_py_trial;
+
+struct pr_py_probe {
+    PyObject_HEAD struct pr_probe *probe;
+    struct pr_probe_config config;
+    PyObject *write; /* takes a line; or NULL */
+    PyObject *sum;   /* list of floats to the list of their sums; or NULL */
+    uint64_t ranks;
+    uint64_t first;       /* samples of the first batch; 0: not known */
+    enum pr_py_rule rule; /* how to count them */
+    bool ruled;           /* that was found out */
+    bool alone; /* the other ranks are not at this point: nothing to sum */
+    struct pr_py_trial *current; /* whose trial goes on; borrowed */
+    struct pr_py_spans *spans;   /* NULL: no trace is wanted */
+    pid_t pid;                   /* a forked child leaves it alone */
+    PyObject *wrong[3]; /* what a callback raised, until it can be passed on */
+};
+
+int pr_py_probe_add(PyObject *module);
+
+/* What callbacks raised, or what the call itself failed with. 0, or -1 with an
+ * exception. */
+int pr_py_probe_check(struct pr_py_probe *p, int r, const struct pr_err *err);
+
+/* Ends the trial; whole: this rank did all of it, and so do the others. */
+int pr_py_probe_end(struct pr_py_probe *p, bool whole);
+
+/* ---- trial.c */
+
+int pr_py_trial_add(PyObject *module);
+PyObject *pr_py_trial_new(struct pr_py_probe *p, PyObject *args,
+                          PyObject *keywords);
+
+/* ---- types.c: what the limited API leaves to do by hand */
+
+/* Makes a type from its spec and puts it into the module. */
+PyObject *pr_py_type_add(PyObject *module, PyType_Spec *spec, const char *name);
+PyObject *pr_py_alloc(PyObject *type);
+void pr_py_free(PyObject *self);
+
+#endif

@@ -1,0 +1,187 @@
+"""benchy's loaders for PyTorch: what holds a training back, its data or its
+computing? Change the loader, run the script:
+
+    from prony.torch import BenchmarkDataLoader as DataLoader
+
+    from prony.torch import BenchmarkGenericIteratorWrapper
+    loader = BenchmarkGenericIteratorWrapper(dali_iterator, batch_size)
+
+The constructor measures IO: batches are fetched and dropped. Each loop over
+the loader is then one trial of SYNTHETIC, with one batch again and again, and,
+when these are done, of FULL. The loop after the last trial says the summary,
+writes the result and exits (`exit_after_tests`). Settings are benchy's
+(BENCHY_CONFIG_FILE); docs/python.md has them all. No GPU is needed."""
+
+import sys
+import time
+from typing import Any, Callable, Iterator, List, Optional, Tuple, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader
+
+from .session import Session
+
+__all__ = ["BenchmarkDataLoader", "BenchmarkGenericIteratorWrapper"]
+
+T = TypeVar("T")
+
+
+# ---- ranks
+
+def ranks() -> Tuple[int, int]:
+    """This process's rank and their number; (0, 1) alone."""
+    if dist.is_available() and dist.is_initialized():
+        return dist.get_rank(), dist.get_world_size()
+    return 0, 1
+
+
+def sum_over_ranks(values: List[float]) -> List[float]:
+    """Each value summed over all ranks."""
+    device = "cuda" if dist.get_backend() == "nccl" else "cpu"
+    sums = torch.tensor(values, dtype=torch.float64, device=device)
+    dist.all_reduce(sums)
+    return sums.tolist()
+
+
+# ---- devices
+
+def device_sync() -> Optional[Callable[[], Any]]:
+    """What waits for the device that this process computes on; None: it
+    computes on the processor."""
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        return torch.cuda.synchronize
+    for name in ("xpu", "mps"):
+        module = getattr(torch, name, None)
+        if (hasattr(module, "synchronize") and hasattr(module, "is_available")
+                and module.is_available()):
+            return module.synchronize
+    return None
+
+
+def _barrier() -> None:
+    sync = device_sync()
+    if sync is not None:
+        sync()
+    dist.barrier()
+
+
+def _settle(it: Any) -> None:
+    """Workers of a loader with persistent_workers live on and read ahead, into
+    the time of a trial that needs no data. Waits until their queue is full;
+    other workers end with the iterator."""
+    if not getattr(it, "_persistent_workers", False):
+        return
+    queue = getattr(it, "_data_queue", None)
+    until = time.monotonic() + 60
+    try:
+        while (queue.qsize() < it._tasks_outstanding
+               and time.monotonic() < until):
+            time.sleep(.002)
+    except (AttributeError, NotImplementedError):
+        time.sleep(.1)
+
+
+# ---- what both loaders do
+
+class _Bench:
+    """A session, driven as benchy drives it: IO at once, then a trial a
+    loop."""
+
+    def __init__(self, source: Callable[[], Iterator[Any]],
+                 batch_size: Optional[int], first: Optional[int]) -> None:
+        rank, count = ranks()
+        self.source = source
+        self.session = Session(batch_size, first=first, rank=rank, ranks=count,
+                               sum=sum_over_ranks)
+        self.session.run_io(source, self.sync())
+
+    def sync(self) -> Optional[Callable[[], Any]]:
+        world = self.session.config["global"]
+        if world["use_distributed_barrier"] and self.session.ranks > 1:
+            return _barrier
+        return device_sync()
+
+    def loop(self) -> Iterator[Any]:
+        """The iterator for the script's next loop."""
+        session = self.session
+        phase = session.phase()
+        if phase is not None:
+            return session.trial(phase, self.source, sync=self.sync(),
+                                 settle=_settle)
+        if not session.finished and session.pid == _pid():
+            self.end()
+        return self.source()
+
+    def end(self) -> None:
+        session = self.session
+        session.finish()
+        if session.config["global"]["exit_after_tests"]:
+            session.probe.say("exit")
+            sys.exit()
+
+
+def _pid() -> int:
+    import os
+    return os.getpid()
+
+
+def _first(loader: DataLoader) -> Optional[int]:
+    """Samples in the first batch: less than batch_size where the data set
+    has less."""
+    if loader.batch_size is None:
+        return None
+    try:
+        return min(loader.batch_size, len(loader.sampler)) or None
+    except (TypeError, NotImplementedError):
+        return loader.batch_size
+
+
+class BenchmarkDataLoader(DataLoader):
+    """A `torch.utils.data.DataLoader`, with its arguments, that measures.
+    `results` has what was measured so far, as benchy's JSON has it; `verdict`
+    what holds the loop back."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._bench = _Bench(super().__iter__, self.batch_size, _first(self))
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._bench.loop()
+
+    @property
+    def results(self) -> dict:
+        return self._bench.session.results
+
+    @property
+    def verdict(self) -> dict:
+        return self._bench.session.verdict
+
+
+class BenchmarkGenericIteratorWrapper:
+    """Any iterable of batches, measured; DALI's iterators for example. What
+    else the iterable has can be reached through it."""
+
+    def __init__(self, iterator: Any, batch_size: Optional[int]) -> None:
+        self.iterator = iterator
+        self.batch_size = batch_size
+        self._bench = _Bench(lambda: iter(iterator), batch_size, None)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._bench.loop()
+
+    def __len__(self) -> int:
+        return len(self.iterator)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("iterator", "_bench") or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.iterator, name)
+
+    @property
+    def results(self) -> dict:
+        return self._bench.session.results
+
+    @property
+    def verdict(self) -> dict:
+        return self._bench.session.verdict
