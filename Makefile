@@ -53,7 +53,8 @@ docs: all ## regenerate man pages, completions, schema and reference
 bench: all ## the figures of bench/
 	@meson test -C build --benchmark --verbose --num-processes 1
 
-python: all ## the Python package
+python: ## the Python package, in build/venv
+	@tools/deps build extra
 	@tools/python build
 
 python-deps: ## what the Python parts need, in build/venv
