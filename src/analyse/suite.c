@@ -1,0 +1,188 @@
+/* What a path is, and the suite that is made of it. */
+#include "analyse/suite.h"
+
+#include "analyse/suite_impl.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_SUMMARY = 1 << 28 };
+
+struct pr_suite_work *
+pr_suite_work_new(const char *path, enum pr_suite_kind kind, struct pr_err *err)
+{
+    struct pr_suite_work *w = pr_alloc_zeroed(sizeof *w);
+
+    if (w && (w->arena = pr_arena_new(65536))) {
+        w->suite.path = pr_arena_str(w->arena, path);
+        w->suite.kind = kind;
+        w->suite.notes = w->notes;
+    }
+    if (w && w->suite.path)
+        return w;
+    pr_suite_free(w ? &w->suite : NULL);
+    pr_fail_nomem(err);
+    return NULL;
+}
+
+void pr_suite_free(struct pr_suite *s)
+{
+    struct pr_suite_work *w = (struct pr_suite_work *)s;
+
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->more_count; i++)
+        pr_arena_free(w->more[i]);
+    pr_free(w->more);
+    pr_arena_free(w->arena);
+    pr_free(w);
+}
+
+/* Takes the arena, also when it fails. */
+int pr_suite_adopt(struct pr_suite_work *w, struct pr_arena *a,
+                   struct pr_err *err)
+{
+    struct pr_arena **more =
+        pr_realloc(w->more, (w->more_count + 1) * sizeof(struct pr_arena *));
+
+    if (!more) {
+        pr_arena_free(a);
+        return pr_fail_nomem(err);
+    }
+    w->more = more;
+    more[w->more_count++] = a;
+    return PR_OK;
+}
+
+int pr_suite_note(struct pr_suite_work *w, const struct pr_err *e,
+                  struct pr_err *err)
+{
+    struct pr_suite_note *n = &w->notes[w->suite.note_count];
+
+    w->suite.bad++;
+    if (w->suite.note_count == PR_SUITE_NOTES)
+        return PR_OK;
+    n->where = pr_arena_str(w->arena, e->where);
+    n->text = pr_arena_str(w->arena, e->msg);
+    if (!n->where || !n->text)
+        return pr_fail_nomem(err);
+    w->suite.note_count++;
+    return PR_OK;
+}
+
+const struct pr_suite_test *pr_suite_find(const struct pr_suite *s,
+                                          const char *name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp(s->tests[i].name, name) == 0)
+            return &s->tests[i];
+    return NULL;
+}
+
+static bool has(const char *dir, const char *name)
+{
+    char path[4096];
+
+    return (size_t)snprintf(path, sizeof path, "%s/%s", dir, name) <
+               sizeof path &&
+           access(path, F_OK) == 0;
+}
+
+/* Any .data file makes it milabench's. */
+static int folder_kind(const char *path, enum pr_suite_kind *ret,
+                       struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_suite_files f = {.arena = a};
+    int rc = PR_OK;
+
+    *ret = PR_SUITE_RESULTS;
+    if (!a)
+        return pr_fail_nomem(err);
+    if (has(path, "plan.json")) {
+        if (!pr_suite_is_folder(path))
+            *ret = PR_SUITE_RUN;
+        return PR_OK;
+    }
+    rc = pr_suite_files(&f, path, ".data", err);
+    if (!rc && f.count)
+        *ret = PR_SUITE_MILABENCH;
+    return rc;
+}
+
+static int read_folder(struct pr_suite_work *w,
+                       const struct pr_suite_opts *opts, struct pr_err *err)
+{
+    int rc = folder_kind(w->suite.path, &w->suite.kind, err);
+
+    if (rc)
+        return rc;
+    if (w->suite.kind == PR_SUITE_RUN)
+        return pr_suite_read_run(w, err);
+    return pr_suite_read_results(w, opts, err);
+}
+
+static int read_document(struct pr_suite_work *w, struct pr_err *err)
+{
+    const char *text;
+    size_t len;
+    int rc =
+        pr_file_read(w->suite.path, MAX_SUMMARY, w->arena, &text, &len, err);
+
+    if (rc)
+        return rc;
+    return pr_suite_read_summary(w, text, len, w->suite.path, err);
+}
+
+static int hand_out(struct pr_suite_work *w, int rc, struct pr_suite **ret)
+{
+    if (rc)
+        pr_suite_free(&w->suite);
+    else
+        *ret = &w->suite;
+    return rc;
+}
+
+int pr_suite_read(const char *path, const struct pr_suite_opts *opts,
+                  struct pr_suite **ret, struct pr_err *err)
+{
+    static const struct pr_suite_opts plain = {0};
+    struct pr_suite_work *w;
+    struct stat st;
+    size_t n = strlen(path);
+
+    if (stat(path, &st))
+        return pr_fail_errno(err, PR_E_IO, path, "cannot open");
+    w = pr_suite_work_new(path, PR_SUITE_SUMMARY, err);
+    if (!w)
+        return PR_E_NOMEM;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    w->suite.path = pr_arena_copy(w->arena, path, n);
+    if (!w->suite.path)
+        return hand_out(w, pr_fail_nomem(err), ret);
+    return hand_out(w,
+                    S_ISDIR(st.st_mode)
+                        ? read_folder(w, opts ? opts : &plain, err)
+                        : read_document(w, err),
+                    ret);
+}
+
+int pr_suite_take(const struct pr_value *v, const char *name,
+                  struct pr_suite **ret, struct pr_err *err)
+{
+    struct pr_suite_work *w = pr_suite_work_new(name, PR_SUITE_SUMMARY, err);
+    struct pr_value copy;
+
+    if (!w)
+        return PR_E_NOMEM;
+    return hand_out(w,
+                    pr_copy(w->arena, v, &copy)
+                        ? pr_suite_take_summary(w, &copy, name, err)
+                        : pr_fail_nomem(err),
+                    ret);
+}

@@ -1,0 +1,368 @@
+/*
+ * Rows and scores, as milarun computes them, and beside its score two others:
+ * with the variance penalty that its README documents, and over those tests
+ * alone that have a figure. docs/score.md says what each means.
+ */
+#include "analyse/suite_impl.h"
+#include "base/keyset.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PASS_RATE 0.01 /* failures, as milarun has it */
+
+struct make {
+    const struct pr_suite *s;
+    const struct pr_suite_report_opts *o;
+    struct pr_arena *arena;
+    struct pr_suite_row *rows;
+    size_t count, cap;
+    struct pr_keyset names;
+};
+
+/* ---- which rows */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct pr_suite_row *)a)->name,
+                  ((const struct pr_suite_row *)b)->name);
+}
+
+static int add_row(struct make *m, const char *name,
+                   struct pr_suite_row **ret_row)
+{
+    uint32_t at = (uint32_t)m->count;
+    int rc = pr_keyset_put(&m->names, name, (uint32_t)strlen(name), at, &at);
+    double nan = (double)NAN;
+
+    if (rc < 0)
+        return rc;
+    if (!rc) {
+        struct pr_suite_row *rows =
+            pr_arena_grow(m->arena, m->rows, m->count, &m->cap, sizeof *rows);
+        if (!rows)
+            return PR_E_NOMEM;
+        m->rows = rows;
+        rows[m->count++] = (struct pr_suite_row){.name = name,
+                                                 .weight = nan,
+                                                 .n = nan,
+                                                 .fail = nan,
+                                                 .perf = nan,
+                                                 .std_share = nan,
+                                                 .adj = nan,
+                                                 .plain_adj = nan,
+                                                 .fair_adj = nan,
+                                                 .score = nan};
+    }
+    *ret_row = &m->rows[at];
+    return PR_OK;
+}
+
+static int add_rows(struct make *m)
+{
+    const struct pr_suite_report_opts *o = m->o;
+    struct pr_suite_row *row;
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && i < m->s->count; i++) {
+        rc = add_row(m, m->s->tests[i].name, &row);
+        if (!rc)
+            row->test = &m->s->tests[i];
+    }
+    for (size_t b = 0; b < o->base_count; b++)
+        for (size_t i = 0; !rc && i < o->bases[b]->count; i++)
+            rc = add_row(m, o->bases[b]->tests[i].name, &row);
+    for (size_t i = 0; !rc && o->weights && i < o->weights->count; i++) {
+        rc = add_row(m, o->weights->list[i].name, &row);
+        if (!rc)
+            row->weight = o->weights->list[i].weight;
+    }
+    if (!rc && m->count)
+        qsort(m->rows, m->count, sizeof *m->rows, by_name);
+    return rc;
+}
+
+/* ---- figures of a row */
+
+static double penalty(const struct pr_suite_stats *t)
+{
+    return t->std < t->mean ? t->std : t->mean;
+}
+
+/* What failed everywhere has no rate, and is worth nothing: 0, not unknown. */
+static void fill_row(struct pr_suite_row *row, bool penalise)
+{
+    const struct pr_suite_test *t = row->test;
+    double share;
+
+    if (!t)
+        return;
+    row->n = (double)t->n;
+    row->fail = (double)t->failures;
+    row->perf = t->train.mean;
+    row->std_share = t->train.std / t->train.mean;
+    share = t->n ? 1 - row->fail / row->n : (double)NAN;
+    row->plain_adj = share * row->perf;
+    row->fair_adj = share * (row->perf - penalty(&t->train));
+    if (t->n && t->failures == t->n && isnan(row->perf))
+        row->plain_adj = row->fair_adj = 0;
+    row->adj = penalise ? row->fair_adj : row->plain_adj;
+}
+
+/* Failures of a baseline do not count, as in milarun. */
+static void fill_beside(struct pr_suite_beside *b, const struct pr_suite_row *r,
+                        const struct pr_suite_test *t, bool penalise)
+{
+    double nan = (double)NAN;
+
+    *b = (struct pr_suite_beside){nan, nan, nan, nan};
+    if (!t)
+        return;
+    b->perf = t->train.mean;
+    b->ratio = r->perf / b->perf;
+    b->adj = b->perf - (penalise ? penalty(&t->train) : 0);
+    b->ratio_adj = r->adj / b->adj;
+}
+
+/* Tests of a baseline by name: a suite may have many. */
+static int index_base(const struct pr_suite *s, struct pr_keyset *ret)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc >= 0 && i < s->count; i++)
+        rc = pr_keyset_put(ret, s->tests[i].name,
+                           (uint32_t)strlen(s->tests[i].name), (uint32_t)i,
+                           &(uint32_t){0});
+    return rc < 0 ? rc : PR_OK;
+}
+
+static int fill_base(struct make *m, size_t base, struct pr_suite_beside *all)
+{
+    const struct pr_suite *s = m->o->bases[base];
+    struct pr_keyset names = {0};
+    int rc = index_base(s, &names);
+
+    for (size_t i = 0; !rc && i < m->count; i++) {
+        const struct pr_suite_row *row = &m->rows[i];
+        uint32_t at = 0;
+        bool found = pr_keyset_find(&names, row->name,
+                                    (uint32_t)strlen(row->name), &at) == 1;
+        fill_beside(&all[i * m->o->base_count + base], row,
+                    found ? &s->tests[at] : NULL, m->o->penalise);
+    }
+    pr_keyset_done(&names);
+    return rc;
+}
+
+static int fill_rows(struct make *m)
+{
+    size_t bases = m->o->base_count;
+    struct pr_suite_beside *all =
+        PR_ARENA_ARRAY(m->arena, struct pr_suite_beside, m->count * bases);
+    int rc = all ? PR_OK : PR_E_NOMEM;
+
+    for (size_t i = 0; !rc && i < m->count; i++) {
+        struct pr_suite_row *row = &m->rows[i];
+        fill_row(row, m->o->penalise);
+        row->missing = row->weight > 0 && isnan(row->plain_adj);
+        row->beside = all + i * bases;
+    }
+    for (size_t b = 0; !rc && b < bases; b++)
+        rc = fill_base(m, b, all);
+    return rc;
+}
+
+/* ---- scores */
+
+enum column { ADJ, PLAIN, FAIR, STRICT, BASE };
+
+static double cell(const struct pr_suite_row *r, enum column c, size_t base)
+{
+    switch (c) {
+    case ADJ:
+        return r->adj;
+    case FAIR:
+        return r->fair_adj;
+    case BASE:
+        return r->beside[base].adj;
+    default:
+        return r->plain_adj;
+    }
+}
+
+/* The weighted geometric mean. Both sums leave out what is unknown, each for
+ * itself, as milarun's do: a test without a figure then counts as 1. Strictly
+ * it is left out of both. */
+static double score(const struct make *m, enum column c, size_t base)
+{
+    double sum = 0, weights = 0;
+
+    for (size_t i = 0; i < m->count; i++) {
+        const struct pr_suite_row *r = &m->rows[i];
+        double value = cell(r, c, base), term = log(value) * r->weight;
+
+        if (isnan(r->weight) || (c == STRICT && isnan(value)))
+            continue;
+        weights += r->weight;
+        if (!isnan(term))
+            sum += term;
+    }
+    return exp(sum / weights);
+}
+
+static int score_bases(const struct make *m, struct pr_suite_report *ret)
+{
+    struct pr_suite_base_score *scores =
+        PR_ARENA_ARRAY(m->arena, struct pr_suite_base_score, ret->bases);
+
+    if (!scores)
+        return PR_E_NOMEM;
+    for (size_t i = 0; i < ret->bases; i++) {
+        scores[i].score = score(m, BASE, i);
+        scores[i].ratio = ret->score / scores[i].score;
+        scores[i].empty = !m->o->bases[i]->count;
+    }
+    ret->base_scores = scores;
+    return PR_OK;
+}
+
+static int fill_scores(const struct make *m, struct pr_suite_report *ret)
+{
+    double fail = 0, n = 0, all = 0, there = 0;
+
+    for (size_t i = 0; i < m->count; i++) {
+        const struct pr_suite_row *r = &m->rows[i];
+        fail += isnan(r->fail) ? 0 : r->fail;
+        n += isnan(r->n) ? 0 : r->n;
+        all += isnan(r->weight) ? 0 : r->weight;
+        there += isnan(r->weight) || r->missing ? 0 : r->weight;
+        ret->missing += r->missing;
+    }
+    ret->failure_rate = fail / n;
+    ret->pass = ret->failure_rate <= PASS_RATE;
+    if (!ret->scored)
+        return PR_OK;
+    ret->coverage = there / all;
+    ret->score = score(m, ADJ, 0);
+    ret->milarun = score(m, PLAIN, 0);
+    ret->penalised = score(m, FAIR, 0);
+    ret->strict = score(m, STRICT, 0);
+    if (m->o->price > 0 || m->o->price < 0) {
+        ret->price = m->o->price;
+        ret->rpp = ret->price / ret->score;
+    }
+    return score_bases(m, ret);
+}
+
+/* ---- devices */
+
+/* Whether a test has exactly the devices 0 to n - 1; where[i] is its place. */
+static bool has_devices(const struct pr_suite_test *t, size_t n, size_t *where)
+{
+    if (t->device_count != n)
+        return false;
+    memset(where, 0xff, n * sizeof *where);
+    for (size_t i = 0; i < n; i++) {
+        int64_t id = t->devices[i].number;
+        if (id < 0 || (size_t)id >= n || where[id] != SIZE_MAX)
+            return false;
+        where[id] = i;
+    }
+    return true;
+}
+
+static double measure_of(const struct pr_suite_stats *s, unsigned measure)
+{
+    return measure == 0 ? s->mean : measure == 1 ? s->min : s->max;
+}
+
+static void fill_shares(double *cells, const struct pr_suite_test *t, size_t n,
+                        const size_t *where, unsigned measure)
+{
+    double best = (double)NAN;
+
+    for (size_t i = 0; i < n; i++) {
+        cells[i] = measure_of(&t->devices[where[i]].stats, measure);
+        if (isnan(best) || cells[i] > best)
+            best = cells[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        cells[i] /= best;
+}
+
+static int fill_matrix(const struct make *m, struct pr_suite_report *ret)
+{
+    static const char *const measures[] = {"mean", "min", "max"};
+    const struct pr_suite *s = m->s;
+    size_t most = 0, *where;
+
+    for (size_t i = 0; i < s->count; i++)
+        if (s->tests[i].device_count > most)
+            most = s->tests[i].device_count;
+    where = PR_ARENA_ARRAY(m->arena, size_t, most);
+    for (unsigned k = 0; k < 3; k++) {
+        struct pr_suite_matrix *x = &ret->matrix[k];
+        double *cells = PR_ARENA_ARRAY(m->arena, double, s->count *most);
+        x->names = PR_ARENA_ARRAY(m->arena, const char *, s->count);
+        if (!where || !cells || !x->names)
+            return PR_E_NOMEM;
+        x->measure = measures[k];
+        x->devices = most;
+        x->cells = cells;
+        for (size_t i = 0; i < s->count; i++) {
+            if (!has_devices(&s->tests[i], most, where))
+                continue;
+            fill_shares(cells + x->rows * most, &s->tests[i], most, where, k);
+            x->names[x->rows++] = s->tests[i].name;
+        }
+    }
+    return PR_OK;
+}
+
+/* ---- all */
+
+static int fill(struct make *m, struct pr_suite_report *ret)
+{
+    int rc = add_rows(m);
+
+    if (!rc)
+        rc = fill_rows(m);
+    if (rc)
+        return rc;
+    ret->rows = m->rows;
+    ret->count = m->count;
+    rc = fill_scores(m, ret);
+    return rc || !m->o->compare_devices ? rc : fill_matrix(m, ret);
+}
+
+int pr_suite_report(const struct pr_suite *s,
+                    const struct pr_suite_report_opts *opts, struct pr_arena *a,
+                    struct pr_suite_report *ret, struct pr_err *err)
+{
+    struct make m = {.s = s, .o = opts, .arena = a};
+    double nan = (double)NAN;
+    int rc;
+
+    *ret = (struct pr_suite_report){
+        .suite = s,
+        .title =
+            opts->title && *opts->title ? opts->title : "Benchmark results",
+        .has_weights = opts->weights != NULL,
+        .scored = opts->weights && opts->weights->count,
+        .bases = opts->base_count,
+        .base_names = opts->base_names,
+        .failure_rate = nan,
+        .score = nan,
+        .milarun = nan,
+        .penalised = nan,
+        .strict = nan,
+        .coverage = nan,
+        .price = nan,
+        .rpp = nan,
+        .has_matrix = opts->compare_devices,
+    };
+    rc = fill(&m, ret);
+    pr_keyset_done(&m.names);
+    return rc ? pr_fail_nomem(err) : PR_OK;
+}

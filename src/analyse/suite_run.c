@@ -1,0 +1,158 @@
+/*
+ * A run directory of ours as a suite: repeats of an experiment are the runs of
+ * a test, its throughput is the rate. A test is named after exp.name; where
+ * experiments of one name differ, what their id ends with tells them apart.
+ */
+#include "analyse/rundata.h"
+#include "analyse/suite_impl.h"
+#include "base/keyset.h"
+
+#include <math.h>
+#include <string.h>
+
+struct list {
+    struct pr_suite_work *w;
+    struct pr_suite_item *items;
+    const char **kinds; /* what the id ends with */
+    size_t count, cap, kind_cap;
+};
+
+static const char *text_at(const struct pr_value *map, const char *key)
+{
+    const struct pr_value *v = map ? pr_get(map, key) : NULL;
+
+    return v && v->kind == PR_STR ? v->s : NULL;
+}
+
+static int keep(struct list *l, const char *s, const char **ret)
+{
+    *ret = s ? pr_arena_str(l->w->arena, s) : NULL;
+    return s && !*ret ? PR_E_NOMEM : PR_OK;
+}
+
+/* The rate of an experiment that has one. */
+static int set_rate(struct list *l, struct pr_suite_run *run,
+                    const struct pr_value *results)
+{
+    const struct pr_value *v = results ? pr_get(results, "throughput") : NULL;
+    const struct pr_value *std =
+        results ? pr_get(results, "throughput_std") : NULL;
+    struct pr_suite_rate *rate;
+
+    if (!v || !pr_is_number(v))
+        return PR_OK;
+    rate = PR_ARENA_NEW(l->w->arena, struct pr_suite_rate);
+    if (!rate)
+        return PR_E_NOMEM;
+    rate->rate = pr_number(v);
+    rate->std = std && pr_is_number(std) ? pr_number(std) : (double)NAN;
+    run->rates = rate;
+    run->rate_count = 1;
+    return PR_OK;
+}
+
+static int fill(struct list *l, struct pr_suite_item *item,
+                const struct pr_rundata_row *row)
+{
+    const struct pr_value *result = row->result;
+    const struct pr_value *device = pr_get(row->params, "exp.device");
+    const char *status = text_at(result, "status");
+    const char *name = text_at(row->params, "exp.name");
+    int rc = keep(l, name && *name ? name : row->id, &item->group);
+
+    item->run = (struct pr_suite_run){
+        .total = (double)NAN, .good = status && strcmp(status, "ok") == 0};
+    if (!rc)
+        rc = keep(l, text_at(result, "started"), &item->run.started);
+    if (!rc)
+        rc = keep(l, text_at(result, "reason"), &item->run.error);
+    if (!rc && device && device->kind == PR_STR)
+        rc = keep(l, device->s, &item->run.device);
+    item->run.path =
+        pr_arena_printf(l->w->arena, "%s/experiments/%s/result.json",
+                        l->w->suite.path, row->id);
+    item->run.job_id =
+        pr_arena_printf(l->w->arena, "%lld", (long long)row->repeat - 1);
+    if (!rc && (!item->run.path || !item->run.job_id))
+        rc = PR_E_NOMEM;
+    item->path = item->run.path;
+    return rc ? rc : set_rate(l, &item->run, pr_get(result, "results"));
+}
+
+/* What has no result yet does not count: the run may be going on. */
+static int add(struct list *l, const struct pr_rundata_row *row)
+{
+    const char *dash = strrchr(row->id, '-');
+    struct pr_suite_item *items;
+    const char **kinds;
+
+    if (!row->result)
+        return PR_OK;
+    items =
+        pr_arena_grow(l->w->arena, l->items, l->count, &l->cap, sizeof *items);
+    kinds = pr_arena_grow(l->w->arena, l->kinds, l->count, &l->kind_cap,
+                          sizeof *kinds);
+    if (items)
+        l->items = items;
+    if (kinds)
+        l->kinds = kinds;
+    if (!items || !kinds ||
+        keep(l, dash ? dash + 1 : row->id, &kinds[l->count]))
+        return PR_E_NOMEM;
+    items[l->count] = (struct pr_suite_item){0};
+    return fill(l, &items[l->count++], row);
+}
+
+/* Names that stand for several kinds get the kind appended. */
+static int tell_apart(struct list *l)
+{
+    struct pr_keyset names = {0};
+    bool *several = PR_ARENA_ARRAY(l->w->arena, bool, l->count);
+    uint32_t *first = PR_ARENA_ARRAY(l->w->arena, uint32_t, l->count);
+    int rc = several && first ? PR_OK : PR_E_NOMEM;
+
+    for (size_t i = 0; rc >= 0 && i < l->count; i++) {
+        const char *name = l->items[i].group;
+        uint32_t at = (uint32_t)i;
+        rc = pr_keyset_put(&names, name, (uint32_t)strlen(name), at, &at);
+        if (rc < 0)
+            break;
+        first[i] = at;
+        several[at] |= strcmp(l->kinds[at], l->kinds[i]) != 0;
+    }
+    pr_keyset_done(&names);
+    for (size_t i = 0; rc >= 0 && i < l->count; i++) {
+        if (!several[first[i]])
+            continue;
+        l->items[i].group = pr_arena_printf(l->w->arena, "%s.%s",
+                                            l->items[i].group, l->kinds[i]);
+        rc = l->items[i].group ? PR_OK : PR_E_NOMEM;
+    }
+    return rc < 0 ? rc : PR_OK;
+}
+
+int pr_suite_read_run(struct pr_suite_work *w, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct list l = {.w = w};
+    struct pr_rundata *d;
+    struct pr_rundata_row row;
+    struct pr_err bad;
+    int rc = a ? pr_rundata_open(w->suite.path, &d, err) : pr_fail_nomem(err);
+
+    if (rc)
+        return rc;
+    while ((rc = pr_rundata_next(d, a, &row, &bad, err)) == 1) {
+        w->suite.files++;
+        rc = bad.code ? pr_suite_note(w, &bad, err) : PR_OK;
+        if (!rc && add(&l, &row))
+            rc = pr_fail_nomem(err);
+        if (rc)
+            break;
+        pr_arena_reset(a);
+    }
+    pr_rundata_close(d);
+    if (!rc && tell_apart(&l))
+        rc = pr_fail_nomem(err);
+    return rc ? rc : pr_suite_group(w, l.items, l.count, err);
+}

@@ -1,0 +1,116 @@
+/* Suites as CSV and Markdown: one row for each test, raw numbers. */
+#include "present/suite_frame.h"
+#include "present/suite_report.h"
+
+#include <math.h>
+
+enum { NAME, WEIGHT, N, FAIL, PERF, STD, ADJ, FAIR, PEAK, FIXED };
+
+static const char *numbered(struct pr_arena *a, const char *name, size_t base)
+{
+    return base ? pr_arena_printf(a, "%s_%zu", name, base + 1) : name;
+}
+
+static struct pr_table *make_table(const struct pr_suite_report *r,
+                                   struct pr_arena *a)
+{
+    static const struct pr_column fixed[FIXED] = {
+        [NAME] = {"test", PR_COL_STR, NULL, PR_ALIGN_AUTO, "test"},
+        [WEIGHT] = {"weight", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO, "weight"},
+        [N] = {"n", PR_COL_INT, NULL, PR_ALIGN_AUTO, "n"},
+        [FAIL] = {"fail", PR_COL_INT, NULL, PR_ALIGN_AUTO, "fail"},
+        [PERF] = {"perf", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO, "perf"},
+        [STD] = {"std%", PR_COL_PERCENT, NULL, PR_ALIGN_AUTO, "std_percent"},
+        [ADJ] = {"perf_adj", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO, "perf_adj"},
+        [FAIR] = {"perf_penalised", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO,
+                  "perf_penalised"},
+        [PEAK] = {"peak MiB", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO,
+                  "peak_memory_mib"},
+    };
+    struct pr_column *cols =
+        PR_ARENA_ARRAY(a, struct pr_column, FIXED + 2 * r->bases);
+
+    if (!cols)
+        return NULL;
+    for (size_t i = 0; i < FIXED; i++)
+        cols[i] = fixed[i];
+    for (size_t i = 0; i < r->bases; i++) {
+        struct pr_column *c = &cols[FIXED + 2 * i];
+        c[0] = (struct pr_column){.title = numbered(a, "perf_base", i),
+                                  .kind = PR_COL_FLOAT};
+        c[1] = (struct pr_column){.title = numbered(a, "perf_ratio", i),
+                                  .kind = PR_COL_FLOAT};
+        c[0].key = c[0].title;
+        c[1].key = c[1].title;
+        if (!c[0].title || !c[1].title)
+            return NULL;
+    }
+    return pr_table_new(cols, FIXED + 2 * r->bases);
+}
+
+static void fill_row(struct pr_table *t, const struct pr_suite_report *r,
+                     const struct pr_suite_row *row)
+{
+    pr_table_row(t);
+    pr_table_set_str(t, NAME, row->name);
+    pr_table_set_float(t, WEIGHT, row->weight);
+    if (row->test) {
+        pr_table_set_int(t, N, (int64_t)row->test->n);
+        pr_table_set_int(t, FAIL, (int64_t)row->test->failures);
+        pr_table_set_float(t, PEAK, row->test->peak_memory);
+    }
+    pr_table_set_float(t, PERF, row->perf);
+    pr_table_set_float(t, STD, row->std_share * 100);
+    pr_table_set_float(t, ADJ, row->plain_adj);
+    pr_table_set_float(t, FAIR, row->fair_adj);
+    for (size_t i = 0; i < r->bases; i++) {
+        pr_table_set_float(t, FIXED + 2 * i, row->beside[i].perf);
+        pr_table_set_float(t, FIXED + 2 * i + 1, row->beside[i].ratio);
+    }
+}
+
+static void score_line(struct pr_buf *out, const char *name, double v)
+{
+    static const struct pr_frame_number plain = {0, 2, false, NULL};
+
+    pr_buf_printf(out, "| %s | ", name);
+    pr_frame_number(out, v, &plain);
+    pr_buf_str(out, " |\n");
+}
+
+static void markdown_scores(const struct pr_suite_report *r, struct pr_buf *out)
+{
+    pr_buf_printf(out, "\n| score | %s |\n|---|---:|\n",
+                  r->pass ? "PASS" : "FAIL");
+    score_line(out, "failure rate %", r->failure_rate * 100);
+    if (r->suite->kind == PR_SUITE_MILABENCH)
+        score_line(out, "milabench", r->score);
+    if (!r->scored)
+        return;
+    score_line(out, "milarun", r->milarun);
+    score_line(out, "with the variance penalty", r->penalised);
+    score_line(out, "strict", r->strict);
+    score_line(out, "covered weights %", r->coverage * 100);
+    for (size_t i = 0; i < r->bases; i++)
+        if (!r->base_scores[i].empty)
+            score_line(out, i ? "baseline, next" : "baseline",
+                       r->base_scores[i].score);
+}
+
+int pr_suite_table(const struct pr_suite_report *r, enum pr_table_format format,
+                   struct pr_buf *out, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct pr_table *t = a ? make_table(r, a) : NULL;
+    int rc;
+
+    if (!t)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < r->count; i++)
+        fill_row(t, r, &r->rows[i]);
+    rc = pr_table_print(t, format, NULL, out, err);
+    pr_table_free(t);
+    if (!rc && format == PR_TABLE_MARKDOWN)
+        markdown_scores(r, out);
+    return rc;
+}
