@@ -27,6 +27,7 @@ enum verb_bit {
     ON_PARSE = 1 << 9,
     ON_SCALING = 1 << 10,
     ON_PLOT = 1 << 11,
+    ON_SUMMARY = 1 << 12,
     ON_GATHER = 1 << 20,
     ON_PLANS = ON_PLAN | ON_RUN,
     ON_TARGETS = ON_PLAN | ON_RUN | ON_GENERATE | ON_CAPACITY,
@@ -140,6 +141,7 @@ int cmd_run(struct cli *c, struct pr_err *err);
 int cmd_generate(struct cli *c, struct pr_err *err);
 int cmd_capacity(struct cli *c, struct pr_err *err);
 int cmd_report(struct cli *c, struct pr_err *err);
+int cmd_summary(struct cli *c, struct pr_err *err);
 int cmd_parse(struct cli *c, struct pr_err *err);
 int cmd_scaling(struct cli *c, struct pr_err *err);
 int cmd_plot(struct cli *c, struct pr_err *err);

@@ -79,16 +79,28 @@ static const struct verb verbs[] = {
      "  prony capacity workload.yaml reader.read_threads=8 -o out\n"
      "  prony capacity --resume out\n",
      cmd_capacity},
-    {"report", ON_REPORT, "DIR", "the results of a run",
+    {"report", ON_REPORT, "DIR|FILE", "the results of a run or a suite",
      "Reads a run directory, also of a run that was stopped or is still going "
      "on, and prints one row for each experiment: what varies, how it ended, "
      "and its figures. Of emulated trainings it tells what they waited for, "
      "epoch by epoch, and gives DLIO's report. DIR may also be the folder of "
-     "one experiment, or one of results that DLIO wrote.",
+     "one experiment, or one of results that DLIO wrote. Of a suite, a folder "
+     "of milarun's result files, a summary, or a run of milabench as a folder "
+     "or zip, it prints the table and score of that program, beside "
+     "baselines if asked to.",
      "  prony report runs/sweep.20261115T221702Z\n"
      "  prony report out/experiments/0001-a571f80d\n"
-     "  prony report out --format csv > out.csv\n",
+     "  prony report out --format csv > out.csv\n"
+     "  prony report results --weights weights.json --compare v100.json\n",
      cmd_report},
+    {"summary", ON_SUMMARY, "DIR", "the results of a suite in one JSON",
+     "Reads every result file below DIR and prints, for each test, how many "
+     "runs there were and failed, and the rates and times of the others: what "
+     "milarun's summary prints, and what reports take as a baseline. A file "
+     "that cannot be read is named on stderr and left out.",
+     "  prony summary results -o v100.json\n"
+     "  prony report results2 --compare v100.json\n",
+     cmd_summary},
     {"parse", ON_PARSE, "LOG|DIR…", "numbers out of logs",
      "Reads results wherever they lie and writes them as one list, "
      "{\"data\": […]}: logs with DLBS's __name__= JSON lines, lists that were "

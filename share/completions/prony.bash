@@ -1,7 +1,7 @@
 # bash completion for prony. Written by "prony __complete bash"; do not
 # edit.
 
-_prony_verbs='demo plan run generate capacity report parse scaling plot gather model help doctor'
+_prony_verbs='demo plan run generate capacity report summary parse scaling plot gather model help doctor'
 _prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container sys.plan_builder'
 _prony_names='exp.workload
 exp.command
@@ -441,7 +441,22 @@ _prony_options()
         --quiet \
         --color \
         --progress \
-        --format ;;
+        --format \
+        --weights \
+        --compare \
+        --price \
+        --penalize-variance \
+        --compare-gpus \
+        --title \
+        --strict ;;
+    summary) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --output ;;
     parse) echo \
         --help \
         --log-level \
@@ -633,6 +648,14 @@ _prony_option()
     'report --color') echo 'choice auto always never' ;;
     'report --progress') echo 'choice auto always never plain json' ;;
     'report --format') echo 'choice text json csv md' ;;
+    'report --weights') echo 'file' ;;
+    'report --compare') echo 'file' ;;
+    'report --price') echo 'any' ;;
+    'report --title') echo 'any' ;;
+    'summary --log-level') echo 'choice critical error warning info debug' ;;
+    'summary --color') echo 'choice auto always never' ;;
+    'summary --progress') echo 'choice auto always never plain json' ;;
+    'summary --output' | 'summary -o') echo 'file' ;;
     'parse --log-level') echo 'choice critical error warning info debug' ;;
     'parse --color') echo 'choice auto always never' ;;
     'parse --progress') echo 'choice auto always never plain json' ;;
@@ -716,6 +739,7 @@ _prony_takes()
     generate) echo target ;;
     capacity) echo target ;;
     report) echo dir ;;
+    summary) echo dir ;;
     parse) echo file ;;
     scaling) echo file ;;
     plot) echo file ;;

@@ -489,7 +489,8 @@ function __prony_topics
         run 'run a plan and record every result' \
         generate 'make the data set of an experiment, and nothing else' \
         capacity 'the most accelerators that this storage keeps busy' \
-        report 'the results of a run' \
+        report 'the results of a run or a suite' \
+        summary 'the results of a suite in one JSON' \
         parse 'numbers out of logs' \
         scaling 'how time changes with devices and batches' \
         plot 'series of figures, and charts of them' \
@@ -532,7 +533,8 @@ complete -c prony -n __prony_no_verb -a plan -d 'show the experiments that run w
 complete -c prony -n __prony_no_verb -a run -d 'run a plan and record every result'
 complete -c prony -n __prony_no_verb -a generate -d 'make the data set of an experiment, and nothing else'
 complete -c prony -n __prony_no_verb -a capacity -d 'the most accelerators that this storage keeps busy'
-complete -c prony -n __prony_no_verb -a report -d 'the results of a run'
+complete -c prony -n __prony_no_verb -a report -d 'the results of a run or a suite'
+complete -c prony -n __prony_no_verb -a summary -d 'the results of a suite in one JSON'
 complete -c prony -n __prony_no_verb -a parse -d 'numbers out of logs'
 complete -c prony -n __prony_no_verb -a scaling -d 'how time changes with devices and batches'
 complete -c prony -n __prony_no_verb -a plot -d 'series of figures, and charts of them'
@@ -540,12 +542,12 @@ complete -c prony -n __prony_no_verb -a gather -d 'tables of GPU systems and the
 complete -c prony -n __prony_no_verb -a model -d 'the networks there are, and their layers'
 complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
 complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l help -s h -d 'show this help'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l verbose -s v -d 'say more: --log-level debug'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report parse scaling plot gather model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l help -s h -d 'show this help'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l verbose -s v -d 'say more: --log-level debug'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
 complete -c prony -n '__prony_verb plan run generate capacity' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
 complete -c prony -n '__prony_verb plan run generate capacity' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
 complete -c prony -n '__prony_verb plan run generate capacity' -l extension -s E -x -d 'change experiments that match a condition'
@@ -594,6 +596,14 @@ complete -c prony -n '__prony_verb capacity' -l data -s d -x -a '(__fish_complet
 complete -c prony -n '__prony_verb capacity' -l resume -x -a '(__fish_complete_directories)' -d 'go on with the search in DIR; trials that are done are not run again'
 complete -c prony -n '__prony_verb capacity' -l format -x -a 'text json' -d 'how the answer is printed (default: text)'
 complete -c prony -n '__prony_verb report' -l format -x -a 'text json csv md' -d 'how the report is printed (default: text)'
+complete -c prony -n '__prony_verb report' -l weights -r -F -d 'of a suite: what each test weighs in the score, {"standard.vae": {"weight": 8}}; a JSON or YAML file, or JSON itself'
+complete -c prony -n '__prony_verb report' -l compare -r -F -d 'of a suite: a baseline beside it, a summary, a folder of results, or JSON itself; may be repeated'
+complete -c prony -n '__prony_verb report' -l price -x -d 'of a suite: what the machine costs, for the price of a point of the score'
+complete -c prony -n '__prony_verb report' -l penalize-variance -d 'of a suite: take the spread off the rate before scoring'
+complete -c prony -n '__prony_verb report' -l compare-gpus -d 'of a suite: each device as a share of the best one'
+complete -c prony -n '__prony_verb report' -l title -x -d 'of a suite: over the report (default: Benchmark results)'
+complete -c prony -n '__prony_verb report' -l strict -d 'of a suite: exit with status 7 when a test that has a weight has no figure'
+complete -c prony -n '__prony_verb summary' -l output -s o -r -F -d 'write the summary to a file (also --out; default: stdout)'
 complete -c prony -n '__prony_verb parse scaling plot' -l recursive -s r -d 'read folders inside folders, too'
 complete -c prony -n '__prony_verb parse scaling plot' -l query -x -d 'only results that match: {"exp.framework": "caffe", "exp.num_gpus": [1, 2]}; text is a pattern that matches from the start, a list means one of these; may be repeated, and be a file'
 complete -c prony -n '__prony_verb parse scaling plot' -l select -x -d 'the same as --query'
@@ -649,6 +659,7 @@ complete -c prony -n '__prony_verb run' -F -a '(__prony_bundled; __prony_setting
 complete -c prony -n '__prony_verb generate' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb capacity' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb report' -a '(__fish_complete_directories)'
+complete -c prony -n '__prony_verb summary' -a '(__fish_complete_directories)'
 complete -c prony -n '__prony_verb parse' -r -F
 complete -c prony -n '__prony_verb scaling' -r -F
 complete -c prony -n '__prony_verb plot' -r -F

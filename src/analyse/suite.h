@@ -141,6 +141,9 @@ void pr_suite_free(struct pr_suite *s); /* NULL is fine */
  * milarun's, or .data files, as far as its first few hundred names tell. */
 bool pr_suite_is_folder(const char *path);
 
+/* Whether there is any .json or .data file below a folder. */
+bool pr_suite_is_tree(const char *path);
+
 /* A summary that was read already; name is for errors. The value may go. */
 int pr_suite_take(const struct pr_value *v, const char *name,
                   struct pr_suite **ret, struct pr_err *err) PR_MUST_CHECK;
@@ -242,8 +245,7 @@ int pr_suite_report(const struct pr_suite *s,
 
 /* ---- figures */
 
-/* Mean and spread as numpy computes them, to the last bit. */
-double pr_suite_mean(const double *v, size_t n);
+/* As numpy computes them, to the last bit. */
 void pr_suite_stats(const double *v, size_t n, struct pr_suite_stats *ret);
 
 #endif

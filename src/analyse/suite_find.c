@@ -131,3 +131,12 @@ bool pr_suite_is_folder(const char *path)
     closedir(d);
     return found;
 }
+
+bool pr_suite_is_tree(const char *path)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_suite_files f = {.arena = a};
+
+    return a && ((!pr_suite_files(&f, path, ".json", NULL) && f.count) ||
+                 (!pr_suite_files(&f, path, ".data", NULL) && f.count));
+}

@@ -1,84 +1,26 @@
 /*
- * Figures of suites, to the last bit those of numpy: sums are taken in its
- * order (eight partial sums for up to 128 values, halves beyond), so that a
- * summary has the same digits.
+ * Figures of suites, with the digits of numpy's: sums are taken in its order
+ * (base/pairwise.h).
  */
 #include "analyse/suite_impl.h"
+#include "base/pairwise.h"
 
 #include <math.h>
-#include <string.h>
-
-enum { LANES = 8, BLOCK = 128 };
-
-/* value(i) is v[i], or with a mean its squared distance. */
-struct series {
-    const double *v;
-    double mean;
-    bool squares;
-};
-
-static double at(const struct series *s, size_t i)
-{
-    double d = s->v[i];
-
-    if (!s->squares)
-        return d;
-    d -= s->mean;
-    return d * d;
-}
-
-static double sum_block(const struct series *s, size_t from, size_t n)
-{
-    double lane[LANES], sum = 0;
-    size_t i = 0;
-
-    if (n >= LANES) {
-        for (; i < LANES; i++)
-            lane[i] = at(s, from + i);
-        for (; i + LANES <= n; i += LANES)
-            for (size_t k = 0; k < LANES; k++)
-                lane[k] += at(s, from + i + k);
-        sum = ((lane[0] + lane[1]) + (lane[2] + lane[3])) +
-              ((lane[4] + lane[5]) + (lane[6] + lane[7]));
-    }
-    for (; i < n; i++)
-        sum += at(s, from + i);
-    return sum;
-}
-
-static double sum_pairs(const struct series *s, size_t from, size_t n)
-{
-    size_t half = n / 2;
-
-    if (n <= BLOCK)
-        return sum_block(s, from, n);
-    half -= half % LANES;
-    return sum_pairs(s, from, half) + sum_pairs(s, from + half, n - half);
-}
-
-double pr_suite_mean(const double *v, size_t n)
-{
-    struct series s = {.v = v};
-
-    return n ? sum_pairs(&s, 0, n) / (double)n : (double)NAN;
-}
 
 void pr_suite_stats(const double *v, size_t n, struct pr_suite_stats *ret)
 {
-    struct series s = {.v = v, .squares = true};
     double nan = (double)NAN;
 
     *ret = (struct pr_suite_stats){n, nan, nan, nan, nan};
     if (!n)
         return;
-    s.mean = pr_suite_mean(v, n);
-    ret->mean = s.mean;
-    ret->std = sqrt(sum_pairs(&s, 0, n) / (double)n);
+    ret->mean = pr_pairwise_mean(v, n);
+    ret->std = pr_pairwise_std(v, n);
     ret->min = ret->max = v[0];
     for (size_t i = 1; i < n; i++) { /* NaN wins, as in numpy */
-        if (v[i] < ret->min || isnan(v[i]))
+        if (!(v[i] >= ret->min))
             ret->min = isnan(ret->min) ? nan : v[i];
-        if (v[i] > ret->max || isnan(v[i]))
+        if (!(v[i] <= ret->max))
             ret->max = isnan(ret->max) ? nan : v[i];
     }
 }

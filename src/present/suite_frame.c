@@ -16,17 +16,16 @@ void pr_frame_init(struct pr_frame *f, struct pr_arena *a, size_t rows,
         .cols = cols,
         .head = PR_ARENA_ARRAY(a, const char *, cols),
         .names = PR_ARENA_ARRAY(a, const char *, rows),
-        .cells = PR_ARENA_ARRAY(a, const char *, rows * cols),
+        .cells = PR_ARENA_ARRAY(a, const char *, rows *cols),
     };
     f->failed = !f->head || !f->names || !f->cells;
 }
 
 static const char *keep(struct pr_frame *f, const struct pr_buf *b)
 {
-    const char *s = pr_buf_ok(b)
-                        ? pr_arena_copy(f->arena, b->data ? b->data : "",
-                                        b->len)
-                        : NULL;
+    const char *s =
+        pr_buf_ok(b) ? pr_arena_copy(f->arena, b->data ? b->data : "", b->len)
+                     : NULL;
 
     f->failed |= !s;
     return s;

@@ -80,8 +80,8 @@ static void put_stats(struct pr_buf *out, unsigned depth,
     const struct {
         const char *key;
         double value;
-    } rows[] = {{"min", s->min}, {"max", s->max}, {"mean", s->mean},
-                {"std", s->std}};
+    } rows[] = {
+        {"min", s->min}, {"max", s->max}, {"mean", s->mean}, {"std", s->std}};
 
     pr_buf_char(out, '{');
     put_key(out, depth + 1, "n", true);

@@ -23,9 +23,8 @@ static void column(struct pr_frame *f, const struct pr_suite_report *r,
 {
     pr_frame_column(f, head);
     for (size_t i = 0; i < r->count; i++)
-        pr_frame_set(f, i,
-                     *(const double *)((const char *)&r->rows[i] + offset),
-                     how);
+        pr_frame_set(
+            f, i, *(const double *)((const char *)&r->rows[i] + offset), how);
 }
 
 /* "perf_base"; of the second baseline "perf_base_2". */
@@ -89,8 +88,8 @@ static const char *base_label(char *text, size_t room, const char *what,
         return "Ratio";
     if (!base)
         return "Score (baseline)";
-    snprintf(text, room, strcmp(what, "Ratio") == 0 ? "Ratio %zu"
-                                                    : "Score (baseline %zu)",
+    snprintf(text, room,
+             strcmp(what, "Ratio") == 0 ? "Ratio %zu" : "Score (baseline %zu)",
              base + 1);
     return text;
 }
@@ -101,8 +100,7 @@ static size_t label_width(const struct pr_suite_report *r, bool priced)
     size_t width = strlen("Failure rate");
 
     for (size_t i = 0; i < r->bases; i++) {
-        size_t n =
-            strlen(base_label(text, sizeof text, "Score", i, r->bases));
+        size_t n = strlen(base_label(text, sizeof text, "Score", i, r->bases));
         if (!r->base_scores[i].empty && n > width)
             width = n;
     }

@@ -1,0 +1,58 @@
+/* Configuration as milarun's options take it: a file, or JSON. */
+#include "cli/suite_config.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "conf/yaml.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CONFIG = 1 << 28 };
+
+bool config_is_inline(const char *text)
+{
+    return *text && strchr("{[\"", *text);
+}
+
+const char *config_path(struct pr_arena *a, const char *path)
+{
+    const char *home = getenv("HOME");
+
+    if (path[0] != '~' || (path[1] && path[1] != '/') || !home)
+        return path;
+    return pr_arena_printf(a, "%s%s", home, path + 1);
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+int config_read(struct pr_arena *a, const char *text, const char *option,
+                struct pr_value *ret, struct pr_err *err)
+{
+    struct pr_json_in in = {.text = text, .name = option};
+    int rc;
+
+    if (config_is_inline(text)) {
+        in.len = strlen(text);
+        return pr_json_read(&in, a, ret, NULL, err);
+    }
+    in.name = config_path(a, text);
+    if (!in.name)
+        return pr_fail_nomem(err);
+    if (ends_with(text, ".toml") || ends_with(text, ".cfg") ||
+        ends_with(text, ".ini")) {
+        pr_fail(err, PR_E_UNAVAIL, option, "cannot read '%s'", text);
+        return pr_hint(err, "JSON and YAML can be read");
+    }
+    rc = pr_file_read(in.name, MAX_CONFIG, a, &in.text, &in.len, err);
+    if (rc)
+        return rc;
+    if (ends_with(text, ".yaml") || ends_with(text, ".yml"))
+        return pr_yaml_read(in.text, in.len, in.name, a, ret, err);
+    return pr_json_read(&in, a, ret, NULL, err);
+}

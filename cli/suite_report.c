@@ -1,0 +1,344 @@
+/* Reports of suites: options in, tables out. */
+#include "cli/suite_report.h"
+
+#include "base/decimal.h"
+#include "base/file.h"
+#include "cli/report.h"
+#include "cli/suite_config.h"
+#include "present/suite_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_BASES = 64, SAY_NOTES = 10 };
+
+/* ---- what there is */
+
+static bool has(const char *dir, const char *name)
+{
+    char path[4096];
+
+    return (size_t)snprintf(path, sizeof path, "%s/%s", dir, name) <
+               sizeof path &&
+           access(path, F_OK) == 0;
+}
+
+bool is_suite(const char *path)
+{
+    static const char *const others[] = {"capacity.json",   "plan.json",
+                                         "prony/plan.json", "result.json",
+                                         "summary.json",    NULL};
+    struct stat st;
+
+    if (stat(path, &st))
+        return false;
+    if (!S_ISDIR(st.st_mode) || pr_suite_is_folder(path))
+        return true;
+    for (const char *const *name = others; *name; name++)
+        if (has(path, *name))
+            return false;
+    return pr_suite_is_tree(path);
+}
+
+bool suite_asked(const struct cli *c)
+{
+    static const enum arg_id ids[] = {A_WEIGHTS,  A_COMPARE,      A_PRICE,
+                                      A_PENALIZE, A_COMPARE_GPUS, A_TITLE,
+                                      A_STRICT};
+
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (arg_get(c, ids[i]))
+            return true;
+    return false;
+}
+
+/* ---- what is asked for */
+
+static bool is_number(const char *s)
+{
+    size_t digits = 0;
+    bool point = false, exponent = false;
+
+    for (s += *s == '+' || *s == '-'; *s; s++) {
+        if (*s >= '0' && *s <= '9')
+            digits++;
+        else if (*s == '.' && !point && !exponent)
+            point = true;
+        else if ((*s | 32) == 'e' && digits && !exponent) {
+            exponent = true;
+            s += s[1] == '+' || s[1] == '-';
+            if (s[1] < '0' || s[1] > '9')
+                return false;
+        } else if (*s != '_' || s[1] < '0' || s[1] > '9' || !digits)
+            return false;
+    }
+    return digits > 0;
+}
+
+int suite_number(const char *text, const char *what, double *ret,
+                 struct pr_err *err)
+{
+    const char *digits = text + (*text == '+');
+
+    if (!is_number(text)) {
+        pr_fail(err, PR_E_USAGE, "", "%s wants a number, got '%s'", what, text);
+        return pr_hint(err, "for example 100000 or 2499.5");
+    }
+    *ret = pr_decimal_read(digits, strlen(digits));
+    return PR_OK;
+}
+
+/* Every value of an option that may be repeated. */
+static int every(struct cli *c, enum arg_id id, struct suite_ask *ret,
+                 struct pr_err *err)
+{
+    const char **list = PR_ARENA_ARRAY(c->arena, const char *, c->arg_count);
+
+    if (!list)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < c->arg_count; i++)
+        if (c->args[i].id == id)
+            list[ret->compare_count++] = c->args[i].value;
+    ret->compare = list;
+    return PR_OK;
+}
+
+int suite_ask_read(struct cli *c, const char *path, struct suite_ask *ret,
+                   struct pr_err *err)
+{
+    const char *price = arg_get(c, A_PRICE);
+    int rc;
+
+    *ret = (struct suite_ask){
+        .path = path,
+        .format = arg_get(c, A_REPORT_FORMAT),
+        .weights = arg_get(c, A_WEIGHTS),
+        .price = (double)NAN,
+        .title = arg_get(c, A_TITLE),
+        .penalise = arg_on(c, A_PENALIZE),
+        .compare_gpus = arg_on(c, A_COMPARE_GPUS),
+        .strict = arg_on(c, A_STRICT),
+    };
+    rc = every(c, A_COMPARE, ret, err);
+    if (!rc && price)
+        rc = suite_number(price, "--price", &ret->price, err);
+    return rc;
+}
+
+/* ---- reading */
+
+struct reading {
+    struct pr_suite *suite;
+    struct pr_suite *bases[MAX_BASES];
+    size_t base_count;
+    struct pr_suite_weights weights;
+    bool has_weights;
+};
+
+static void reading_done(struct reading *r)
+{
+    pr_suite_free(r->suite);
+    for (size_t i = 0; i < r->base_count; i++)
+        pr_suite_free(r->bases[i]);
+}
+
+/* JSON and YAML are summaries; folders and archives are read as such. */
+static int read_base(struct cli *c, const char *text, struct pr_suite **ret,
+                     struct pr_err *err)
+{
+    const char *path = config_path(c->arena, text);
+    struct pr_value v;
+    struct stat st;
+    size_t n = strlen(text);
+    bool yaml = n > 4 && (strcmp(text + n - 4, ".yml") == 0 ||
+                          (n > 5 && strcmp(text + n - 5, ".yaml") == 0));
+    int rc;
+
+    if (!path)
+        return pr_fail_nomem(err);
+    if (!config_is_inline(text) && !yaml && stat(path, &st) == 0)
+        return pr_suite_read(path, NULL, ret, err);
+    rc = config_read(c->arena, text, "--compare", &v, err);
+    return rc ? rc
+              : pr_suite_take(&v, config_is_inline(text) ? "--compare" : path,
+                              ret, err);
+}
+
+static int read_all(struct cli *c, const struct suite_ask *ask,
+                    struct reading *r, struct pr_err *err)
+{
+    struct pr_value v;
+    int rc = PR_OK;
+
+    if (ask->compare_count > MAX_BASES)
+        return pr_fail(err, PR_E_USAGE, "", "--compare may be given %d times",
+                       MAX_BASES);
+    if (ask->weights) {
+        rc = config_read(c->arena, ask->weights, "--weights", &v, err);
+        if (!rc)
+            rc = pr_suite_weights_take(&v, ask->weights, c->arena, &r->weights,
+                                       err);
+        r->has_weights = true;
+    }
+    for (size_t i = 0; !rc && i < ask->compare_count; i++) {
+        rc = read_base(c, ask->compare[i], &r->bases[i], err);
+        r->base_count += !rc;
+    }
+    return rc ? rc : pr_suite_read(ask->path, NULL, &r->suite, err);
+}
+
+/* ---- saying */
+
+static void say_files(const struct pr_suite *s)
+{
+    for (size_t i = 0; i < s->note_count && i < SAY_NOTES; i++)
+        say_warning(s->notes[i].where, s->notes[i].text, "");
+    if (s->bad > SAY_NOTES)
+        say(SAY_WARNING, "warning: %" PRIu64 " more files could not be read\n",
+            s->bad - SAY_NOTES);
+}
+
+static void say_tests(const struct pr_suite *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct pr_suite_test *t = &s->tests[i];
+        if (t->short_runs)
+            say(SAY_WARNING,
+                "warning: %s: %" PRIu64 " of %" PRIu64 " runs have too few "
+                "rates for a steady state, so the test has none\n",
+                t->name, t->short_runs, t->n);
+        if (t->silent_runs)
+            say(SAY_WARNING,
+                "warning: %s: %" PRIu64 " of %" PRIu64 " runs succeeded "
+                "without any rate\n",
+                t->name, t->silent_runs, t->n);
+    }
+}
+
+static bool differ(double a, double b)
+{
+    return isnan(a) != isnan(b) || fabs(a - b) >= 0.005;
+}
+
+/* The report shows one score; there are three ways to see it. */
+static void say_scores(const struct pr_suite_report *r)
+{
+    if (!r->scored ||
+        (!differ(r->milarun, r->penalised) && !differ(r->milarun, r->strict)))
+        return;
+    say(SAY_INFO,
+        "note: score %.2f as milarun has it, %.2f with the variance penalty, "
+        "%.2f strictly\n",
+        r->milarun, r->penalised, r->strict);
+    if (r->missing)
+        say(SAY_INFO,
+            "note: %zu test%s with a weight %s no figure and count%s as 1 in "
+            "the first two; the tests there are have %.0f %% of the weights\n",
+            r->missing, r->missing == 1 ? "" : "s",
+            r->missing == 1 ? "has" : "have", r->missing == 1 ? "s" : "",
+            r->coverage * 100);
+}
+
+static int check_strict(const struct suite_ask *ask,
+                        const struct pr_suite_report *r, struct pr_err *err)
+{
+    const char *first = "";
+
+    if (!ask->strict || !r->missing)
+        return PR_OK;
+    for (size_t i = r->count; i-- > 0;)
+        if (r->rows[i].missing)
+            first = r->rows[i].name;
+    pr_fail(err, PR_E_THRESHOLD, "",
+            "%zu test%s with a weight %s no figure, the first is '%s'",
+            r->missing, r->missing == 1 ? "" : "s",
+            r->missing == 1 ? "has" : "have", first);
+    return pr_hint(err, "run what is missing, or weigh only what was run");
+}
+
+/* ---- showing */
+
+static int show(const struct suite_ask *ask, const struct pr_suite_report *r,
+                struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
+    enum pr_table_format f = report_format(ask->format ? ask->format : "text");
+    int rc;
+
+    if (f == PR_TABLE_JSON)
+        rc = pr_suite_json(r, &text, err);
+    else if (f == PR_TABLE_TEXT)
+        rc = pr_suite_text(r, &text, err);
+    else
+        rc = pr_suite_table(r, f, &text, err);
+    return rc ? rc : answer_buf(&text, err);
+}
+
+static int report(struct cli *c, const struct suite_ask *ask,
+                  const struct reading *read, struct pr_err *err)
+{
+    struct pr_suite_report_opts opts = {
+        .weights = read->has_weights ? &read->weights : NULL,
+        .bases = read->bases,
+        .base_names = ask->compare,
+        .base_count = read->base_count,
+        .price = ask->price,
+        .penalise = ask->penalise,
+        .compare_devices = ask->compare_gpus,
+        .title = ask->title,
+    };
+    struct pr_suite_report r;
+    int rc = pr_suite_report(read->suite, &opts, c->arena, &r, err);
+
+    if (rc)
+        return rc;
+    say_files(read->suite);
+    for (size_t i = 0; i < read->base_count; i++)
+        say_files(read->bases[i]);
+    say_tests(read->suite);
+    rc = show(ask, &r, err);
+    if (rc)
+        return rc;
+    say_scores(&r);
+    return check_strict(ask, &r, err);
+}
+
+int suite_report(struct cli *c, const struct suite_ask *ask, struct pr_err *err)
+{
+    struct reading r = {0};
+    int rc = read_all(c, ask, &r, err);
+
+    if (!rc && ask->strict && !ask->weights &&
+        r.suite->kind != PR_SUITE_MILABENCH) {
+        rc = pr_fail(err, PR_E_USAGE, "", "--strict wants --weights");
+        pr_hint(err, "weights say which tests there must be");
+    }
+    if (!rc)
+        rc = report(c, ask, &r, err);
+    reading_done(&r);
+    return rc;
+}
+
+int suite_summary(const char *path, const char *file, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
+    struct pr_suite *s = NULL;
+    int rc = pr_suite_read(path, NULL, &s, err);
+
+    if (rc)
+        return rc;
+    say_files(s);
+    say_tests(s);
+    pr_suite_summary_json(s, &text);
+    pr_suite_free(s);
+    if (!pr_buf_ok(&text))
+        return pr_fail_nomem(err);
+    if (file)
+        return pr_file_write(file, text.data, text.len, err);
+    pr_buf_char(&text, '\n');
+    return answer_buf(&text, err);
+}

@@ -1,0 +1,47 @@
+/*
+ * Reports and summaries of suites, for `report`, `summary` and the command
+ * line of milarun.
+ */
+#ifndef CLI_SUITE_REPORT_H
+#define CLI_SUITE_REPORT_H
+
+#include "analyse/suite.h"
+#include "cli/cli.h"
+
+/* What a report is asked for. Zeroed with price NAN: nothing. */
+struct suite_ask {
+    const char *path;           /* folder, summary, zip */
+    const char *format;         /* text, json, csv, md; NULL: text */
+    const char *weights;        /* a file, or JSON; NULL */
+    const char *const *compare; /* files, folders or JSON */
+    size_t compare_count;
+    double price; /* NAN: none */
+    const char *title;
+    bool penalise, compare_gpus, strict;
+};
+
+/* Prints the report on stdout and what is to be said of it on stderr.
+ * PR_E_THRESHOLD: strict, and a test with a weight has no figure. */
+int suite_report(struct cli *c, const struct suite_ask *ask,
+                 struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether `report PATH` is about a suite: a file, or a folder that holds
+ * results of one and is nothing else we know. */
+bool is_suite(const char *path);
+
+/* Whether options were given that only suites have. */
+bool suite_asked(const struct cli *c);
+
+/* What the options of `report` ask for. */
+int suite_ask_read(struct cli *c, const char *path, struct suite_ask *ret,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+/* milarun's summary of a folder, on stdout or to a file. */
+int suite_summary(const char *path, const char *file,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* A number as Python's float() takes it: 1_000.5, 1e3. what: for the error. */
+int suite_number(const char *text, const char *what, double *ret,
+                 struct pr_err *err) PR_MUST_CHECK;
+
+#endif
