@@ -198,64 +198,7 @@ static bool reserve_live(struct pr_keeper *k)
     return true;
 }
 
-static uint32_t count(const char *const *list)
-{
-    uint32_t n = 0;
-
-    while (list && list[n])
-        n++;
-    return n;
-}
-
-/* What the keeper itself puts there. The descriptors in an older DATA_FD or
- * PRONY_FD are closed to programs, so nothing is lost. */
-static bool is_ours(const char *entry)
-{
-    static const char *const names[] = {
-        PR_KEEPER_MARKER, "PRONY_FD=", "PRONY_CHANNEL=", "DATA_FD="};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (!strncmp(entry, names[i], strlen(names[i])))
-            return true;
-    return false;
-}
-
-/* The marker comes first, and instead of any other. */
-static void put_env(struct pr_buf *b, const char *const *env,
-                    const char *marker)
-{
-    pr_wire_str(b, marker);
-    for (; *env; env++)
-        if (!is_ours(*env))
-            pr_wire_str(b, *env);
-}
-
-static void put_spawn(struct pr_buf *b, const struct pr_spawn *s,
-                      const char *marker)
-{
-    const char *const *env = s->env ? s->env : (const char *const *)environ;
-    static const char *const no_env[] = {NULL};
-    uint32_t argc = count(s->argv), envc = 1;
-
-    if (!env) /* after clearenv() */
-        env = no_env;
-    for (const char *const *e = env; *e; e++)
-        envc += !is_ours(*e);
-    pr_wire_begin(b, PR_WIRE_SPAWN);
-    pr_wire_u32(b, s->tag);
-    pr_wire_str(b, s->log_path ? s->log_path : "/dev/null");
-    pr_wire_str(b, s->channel_path);
-    pr_wire_str(b, s->cwd);
-    pr_wire_str(b, s->body_arg);
-    pr_wire_u32(b, argc);
-    pr_wire_u32(b, envc);
-    for (uint32_t i = 0; i < argc; i++)
-        pr_wire_str(b, s->argv[i]);
-    put_env(b, env, marker);
-    pr_wire_end(b);
-}
-
-static int send_out(struct pr_keeper *k, struct pr_err *err)
+int pr_keeper_send(struct pr_keeper *k, struct pr_err *err)
 {
     bool made = pr_buf_ok(&k->out);
     int rc = made ? pr_wire_send(k->sock, k->out.data, k->out.len) : 0;
@@ -319,8 +262,8 @@ int pr_keeper_spawn(struct pr_keeper *k, const struct pr_spawn *s,
     marker = make_marker(s->id);
     if (!marker)
         return pr_fail_nomem(err);
-    put_spawn(&k->out, s, marker);
-    rc = send_out(k, err);
+    pr_keeper_ask(&k->out, s, marker);
+    rc = pr_keeper_send(k, err);
     if (rc != PR_OK) {
         pr_free(marker);
         return rc;
@@ -341,7 +284,7 @@ int pr_keeper_signal(struct pr_keeper *k, uint32_t tag, int signo,
     pr_wire_u32(&k->out, tag);
     pr_wire_u32(&k->out, (uint32_t)signo);
     pr_wire_end(&k->out);
-    return send_out(k, err);
+    return pr_keeper_send(k, err);
 }
 
 int pr_keeper_fd(const struct pr_keeper *k)

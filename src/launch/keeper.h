@@ -12,6 +12,7 @@
 #define PR_LAUNCH_KEEPER_H
 
 #include "base/err.h"
+#include "launch/slots.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,6 +47,9 @@ struct pr_spawn {
                                  child alone; its descriptor is in the
                                  environment as PRONY_FD and DATA_FD, its
                                  whole path as PRONY_CHANNEL; NULL: none */
+    const struct pr_slot *slot; /* where it runs, and what its environment says
+                                   about that; NULL: as we do. FAILED says
+                                   "slot" when it cannot be entered. */
     const char *id; /* put into the environment as PRONY_EXPERIMENT, by which
                        the keeper knows even runaway descendants again */
 };
@@ -55,6 +59,12 @@ struct pr_spawn {
 int pr_keeper_spawn(struct pr_keeper *k, const struct pr_spawn *s,
                     struct pr_err *err) PR_MUST_CHECK;
 
+/* From now on the keeper removes the groups of these slots when it ends, so
+ * that they go even when the runner is killed. Once, before the first spawn
+ * into them. */
+int pr_keeper_hold(struct pr_keeper *k, const struct pr_slots *slots,
+                   struct pr_err *err) PR_MUST_CHECK;
+
 /* Sends a signal to the whole process tree of an experiment. One that has just
  * ended is no error. */
 int pr_keeper_signal(struct pr_keeper *k, uint32_t tag, int signo,
@@ -63,7 +73,7 @@ int pr_keeper_signal(struct pr_keeper *k, uint32_t tag, int signo,
 enum pr_child_event_kind {
     PR_CHILD_STARTED, /* pid */
     PR_CHILD_FAILED,  /* could not start: sys_errno, what ("exec", "chdir",
-                         "open"; "fork", "pipe", "memory") */
+                         "open", "slot"; "fork", "pipe", "memory") */
     PR_CHILD_ENDED,   /* wait_status and the figures; its whole tree is gone */
 };
 
@@ -77,7 +87,8 @@ struct pr_child_event {
     bool oom;            /* the kernel's OOM killer struck meanwhile and the
                             child died of SIGKILL that we did not send, or
                             failed with 137, as a shell whose command did,
-                            or after an orphan of its did */
+                            or after an orphan of its did; in a slot with a
+                            memory limit: struck there, and it failed */
     uint32_t leftovers;  /* descendants that had to be killed afterwards */
     uint64_t started_ns; /* CLOCK_REALTIME */
     uint64_t ended_ns;

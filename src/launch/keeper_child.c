@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,6 +101,41 @@ static void name_channel(const struct pr_child *c, int report)
     }
 }
 
+/* Who may start processes in a group may not always move them into it by
+ * cgroup.procs; with a single thread, tasks is the same. */
+static bool join_group(const char *dir)
+{
+    static const char *const files[] = {"cgroup.procs", "tasks"};
+    int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int why = errno;
+    bool in = false;
+
+    for (int i = 0; at >= 0 && !in && i < 2; i++) {
+        int fd = openat(at, files[i], O_WRONLY | O_CLOEXEC);
+
+        in = fd >= 0 && write(fd, "0", 1) == 1;
+        if (i == 0)
+            why = errno;
+        if (fd >= 0)
+            close(fd);
+    }
+    if (at >= 0)
+        close(at);
+    errno = why;
+    return in;
+}
+
+/* The groups first: entering a cpuset sets the affinity. */
+static void enter_slot(const struct pr_child *c, int report)
+{
+    for (const char *const *g = c->groups; *g; g++)
+        if (!join_group(*g))
+            give_up(report, "slot");
+    if (c->cpus && sched_setaffinity(0, sizeof(c->cpus->word),
+                                     (const cpu_set_t *)c->cpus->word) < 0)
+        give_up(report, "slot");
+}
+
 static void prepare(pid_t keeper, const struct pr_child *c, int report)
 {
     int log;
@@ -116,6 +152,7 @@ static void prepare(pid_t keeper, const struct pr_child *c, int report)
     close(log);
     if (c->cwd && chdir(c->cwd) < 0)
         give_up(report, "chdir");
+    enter_slot(c, report);
 }
 
 static _Noreturn void become_program(pid_t keeper, const struct pr_child *c,

@@ -1,13 +1,16 @@
 /*
- * What the files of the keeper share and nobody else sees. keeper.c and
- * keeper_sweep.c run in the runner; keeper_main.c, keeper_spawn.c and
- * keeper_tree.c in the keeper; keeper_child.c between fork and exec.
+ * What the files of the keeper share and nobody else sees. keeper.c,
+ * keeper_ask.c and keeper_sweep.c run in the runner; keeper_main.c,
+ * keeper_spawn.c and keeper_tree.c in the keeper; keeper_held.c in both;
+ * keeper_child.c between fork and exec.
  */
 #ifndef PR_LAUNCH_KEEPER_IMPL_H
 #define PR_LAUNCH_KEEPER_IMPL_H
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "launch/cpulist.h"
+#include "launch/groups.h"
 #include "launch/keeper.h"
 #include "launch/oomwatch.h"
 #include "launch/proctree.h"
@@ -47,6 +50,13 @@ struct pr_keeper {
     struct pr_child_event event;
 };
 
+/* The request to start s. */
+void pr_keeper_ask(struct pr_buf *b, const struct pr_spawn *s,
+                   const char *marker);
+
+/* Sends what is in k->out. */
+int pr_keeper_send(struct pr_keeper *k, struct pr_err *err);
+
 /* Waits for the end of a keeper that was told to end or has died, ends it by
  * force when that takes too long, and kills what it left to us. */
 void pr_keeper_bury(struct pr_keeper *k);
@@ -57,18 +67,25 @@ struct pr_exp {
     uint32_t tag;
     pid_t pid;
     char *marker;
-    bool ended;          /* the main child has; its tree may not have */
-    bool killed;         /* by SIGKILL, on the runner's word */
-    bool signalled;      /* on the runner's word */
-    bool orphan_killed;  /* a descendant died of SIGKILL that was not ours */
-    struct pr_pids hit;  /* descendants killed after the end */
-    uint64_t start_ns;   /* monotonic, as the following */
-    uint64_t kill_ns;    /* before this, leftovers may end by themselves */
-    uint64_t give_up_ns; /* after this, what cannot be killed stays */
+    bool ended;             /* the main child has; its tree may not have */
+    bool killed;            /* by SIGKILL, on the runner's word */
+    bool signalled;         /* on the runner's word */
+    bool orphan_killed;     /* a descendant died of SIGKILL that was not ours */
+    struct pr_oomgroup oom; /* of its slot */
+    struct pr_pids hit;     /* descendants killed after the end */
+    uint64_t start_ns;      /* monotonic, as the following */
+    uint64_t kill_ns;       /* before this, leftovers may end by themselves */
+    uint64_t give_up_ns;    /* after this, what cannot be killed stays */
     uint64_t sure_ns;
     uint64_t look_ns, pause_ns; /* when to look next, and the time between */
     struct pr_child_event event;
     struct pr_exp *next;
+};
+
+/* A tree of control groups to remove at the end. */
+struct pr_held {
+    struct pr_group_tree tree;
+    struct pr_held *next;
 };
 
 struct pr_keeper_state {
@@ -83,6 +100,7 @@ struct pr_keeper_state {
     struct pr_pids stuck; /* what could not be killed */
     struct pr_oomwatch oom;
     uint64_t oom_ns; /* when it was last looked at */
+    struct pr_held *held;
 };
 
 /* The keeper's life, in the forked child. null_fd is /dev/null. */
@@ -93,6 +111,11 @@ struct pr_exp *pr_keeper_find(struct pr_keeper_state *s, uint32_t tag);
 
 /* Starts what the message says, and tells of it. */
 void pr_keeper_start(struct pr_keeper_state *s, struct pr_wire_msg *m);
+
+/* Remembers the groups that the message tells of; false: out of memory, or it
+ * tells of none. And their end. */
+bool pr_held_add(struct pr_keeper_state *s, struct pr_wire_msg *m);
+void pr_held_remove(struct pr_keeper_state *s);
 
 /* Forgets it; it is in no list any more. NULL is fine. */
 void pr_exp_free(struct pr_exp *x);
@@ -122,6 +145,8 @@ struct pr_child {
     const char *log_path;
     const char *channel_path; /* NULL: none */
     const char *body_arg;
+    const char *const *groups;  /* folders, up to NULL */
+    const struct pr_cpus *cpus; /* NULL: as we have them */
 };
 
 /* Where a program finds its channel: a digit that every shell can name, and

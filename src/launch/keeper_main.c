@@ -73,6 +73,10 @@ static void handle(struct pr_keeper_state *s, struct pr_wire_msg *m)
         pr_keeper_start(s, m);
         return;
     }
+    if (m->type == PR_WIRE_HOLD) {
+        s->broken |= !pr_held_add(s, m);
+        return;
+    }
     if (m->type != PR_WIRE_SIGNAL || !pr_wire_get_u32(m, &tag) ||
         !pr_wire_get_u32(m, &signo)) {
         s->broken = true;
@@ -229,6 +233,7 @@ _Noreturn void pr_keeper_live(struct pr_keeper_state *s, int null_fd)
         while (!s->broken && serve(s))
             ;
     pr_tree_kill_all(s);
+    pr_held_remove(s);
     broken = s->broken;
     tidy(s);
     _exit(broken);

@@ -22,7 +22,9 @@
 struct request {
     uint32_t tag;
     struct pr_child child;
-    const char **lists;  /* what argv and env point into */
+    const char **lists; /* what argv, env and groups point into */
+    const char *memory_group;
+    struct pr_cpus cpus;
     char path[PATH_MAX]; /* where the program was found */
     char fds[2][32];     /* of the channel, for env */
     char channel[sizeof("PRONY_CHANNEL=") + 2 * PATH_MAX];
@@ -61,27 +63,53 @@ static void add_channel(struct request *r, const char **env)
     *env = NULL;
 }
 
+static bool read_slot(struct pr_wire_msg *m, struct request *r)
+{
+    const char *cpus;
+
+    if (!pr_wire_get_str(m, &cpus) || !pr_wire_get_str(m, &r->memory_group) ||
+        (cpus && !pr_cpus_parse(cpus, &r->cpus)))
+        return false;
+    r->child.cpus = cpus ? &r->cpus : NULL;
+    return true;
+}
+
+/* How many are in argv, env and groups. */
+static bool read_counts(struct pr_wire_msg *m, uint32_t ret[static 3])
+{
+    for (int i = 0; i < 3; i++)
+        if (!pr_wire_get_u32(m, &ret[i]) || ret[i] > PR_WIRE_MAX)
+            return false;
+    return ret[1] > 0;
+}
+
 /* 0, -ENOMEM, or -EBADMSG. The strings stay in the message. */
 static int read_request(struct pr_wire_msg *m, struct request *r)
 {
     struct pr_child *c = &r->child;
-    uint32_t argc, envc;
+    const char **argv, **env, **groups;
+    uint32_t n[3];
 
     if (!pr_wire_get_u32(m, &r->tag) || !pr_wire_get_str(m, &c->log_path) ||
         !pr_wire_get_str(m, &c->channel_path) || !pr_wire_get_str(m, &c->cwd) ||
-        !pr_wire_get_str(m, &c->body_arg) || !pr_wire_get_u32(m, &argc) ||
-        !pr_wire_get_u32(m, &envc) || !c->log_path || envc < 1 ||
-        argc > PR_WIRE_MAX || envc > PR_WIRE_MAX)
+        !pr_wire_get_str(m, &c->body_arg) || !c->log_path || !read_slot(m, r) ||
+        !read_counts(m, n))
         return -EBADMSG;
-    r->lists = pr_alloc(((size_t)argc + envc + 2 + 3) * sizeof(*r->lists));
+    r->lists =
+        pr_alloc(((size_t)n[0] + n[1] + n[2] + 3 + 3) * sizeof(*r->lists));
     if (!r->lists)
         return -ENOMEM;
-    c->argv = r->lists;
-    c->env = r->lists + argc + 1;
-    if (!get_list(m, argc, r->lists) || !get_list(m, envc, r->lists + argc + 1))
+    argv = r->lists;
+    groups = argv + n[0] + 1;
+    env = groups + n[2] + 1; /* last: it may grow */
+    if (!get_list(m, n[0], argv) || !get_list(m, n[1], env) ||
+        !get_list(m, n[2], groups))
         return -EBADMSG;
+    c->argv = argv;
+    c->env = env;
+    c->groups = groups;
     if (c->channel_path)
-        add_channel(r, r->lists + argc + 1 + envc);
+        add_channel(r, env + n[1]);
     return 0;
 }
 
@@ -165,6 +193,7 @@ static struct pr_exp *exp_new(uint32_t tag, const char *marker)
         return NULL;
     x->tag = tag;
     x->event.tag = tag;
+    x->oom.fd = -1;
     x->marker = pr_alloc(bytes);
     if (!x->marker) {
         pr_free(x);
@@ -179,6 +208,7 @@ void pr_exp_free(struct pr_exp *x)
     if (!x)
         return;
     pr_pids_done(&x->hit);
+    pr_oomgroup_close(&x->oom);
     pr_free(x->marker);
     pr_free(x);
 }
@@ -196,6 +226,7 @@ static bool launch(struct pr_keeper_state *s, const struct request *r,
 {
     x->start_ns = pr_clock_ns();
     freshen_oom(s, x->start_ns);
+    pr_oomgroup_open(&x->oom, r->memory_group);
     x->event.started_ns = pr_wall_clock_ns();
     x->start_ns = pr_clock_ns();
     x->pid = pr_child_start(s, &r->child, ret_why);

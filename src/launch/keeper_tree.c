@@ -119,11 +119,15 @@ static bool died_of_kill(int status)
            (WIFEXITED(status) && WEXITSTATUS(status) == SHELL_SIGKILL);
 }
 
-static bool struck_by_oom(struct pr_keeper_state *s, const struct pr_exp *x,
+/* The counter of a slot is its own: whatever of the tree was killed, it
+ * failed of it. The machine's would also tell of its neighbours. */
+static bool struck_by_oom(struct pr_keeper_state *s, struct pr_exp *x,
                           int status, uint64_t now)
 {
     if (x->killed || status == 0)
         return false;
+    if (x->oom.fd >= 0)
+        return pr_oomgroup_look(&x->oom);
     if (!died_of_kill(status) && !x->orphan_killed)
         return false;
     s->oom_ns = now;

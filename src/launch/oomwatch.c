@@ -131,3 +131,34 @@ bool pr_oomwatch_look(struct pr_oomwatch *w)
     }
     return rose;
 }
+
+void pr_oomgroup_open(struct pr_oomgroup *g, const char *dir)
+{
+    static const char *const names[] = {"memory.events", "memory.oom_control"};
+    char path[PATH_MAX];
+
+    *g = (struct pr_oomgroup){.fd = -1};
+    for (size_t i = 0; dir && g->fd < 0 && i < 2; i++) {
+        int n = snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+
+        if (n > 0 && (size_t)n < sizeof(path))
+            g->fd = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    (void)pr_oomgroup_look(g);
+}
+
+void pr_oomgroup_close(struct pr_oomgroup *g)
+{
+    if (g->fd >= 0)
+        close(g->fd);
+    g->fd = -1;
+}
+
+bool pr_oomgroup_look(struct pr_oomgroup *g)
+{
+    uint64_t kills = g->fd >= 0 ? read_counter(g->fd) : 0;
+    bool rose = kills > g->kills;
+
+    g->kills = kills;
+    return rose;
+}

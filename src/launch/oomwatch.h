@@ -1,6 +1,7 @@
 /*
  * Whether the kernel's out-of-memory killer has struck since the last look, by
- * the counters of the machine and of our own memory group.
+ * the counters of the machine and of our own memory group, or by that of a
+ * group that is given.
  */
 #ifndef PR_LAUNCH_OOMWATCH_H
 #define PR_LAUNCH_OOMWATCH_H
@@ -21,5 +22,16 @@ void pr_oomwatch_done(struct pr_oomwatch *w);
 
 /* Whether a counter rose since the last look. */
 bool pr_oomwatch_look(struct pr_oomwatch *w);
+
+/* The counter of one memory group, whose folder is given. */
+struct pr_oomgroup {
+    int fd; /* -1: it has none */
+    uint64_t kills;
+};
+
+/* dir NULL: none. Takes a first look. */
+void pr_oomgroup_open(struct pr_oomgroup *g, const char *dir);
+void pr_oomgroup_close(struct pr_oomgroup *g);
+bool pr_oomgroup_look(struct pr_oomgroup *g); /* whether it rose */
 
 #endif

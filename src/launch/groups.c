@@ -1,0 +1,240 @@
+/*
+ * A tree of groups: its name, which tells whose it is; making it; removing it.
+ */
+#include "launch/groups.h"
+
+#include "base/clock.h"
+#include "launch/sysfile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX "prony-"
+
+/* The dead leave a group a little after they were waited for. */
+#define PATIENCE_NS (1000 * UINT64_C(1000000))
+
+/* ---- whose it is */
+
+/* When a process was started, in ticks since boot: field 22. */
+static bool start_of(long pid, unsigned long long *ret)
+{
+    char text[1024], *rest;
+
+    if (!pr_sysfile_read(text, sizeof text, "/proc/%ld/stat", pid))
+        return false;
+    rest = strrchr(text, ')');
+    return rest && sscanf(rest,
+                          ") %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                          "%*s %*s %*s %*s %*s %*s %*s %*s %llu",
+                          ret) == 1;
+}
+
+/* Process ids mean something in one namespace alone. */
+static unsigned long long pid_namespace(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) == 0 ? (unsigned long long)st.st_ino
+                                               : 0;
+}
+
+bool pr_group_name(char out[static PR_GROUP_NAME], unsigned number)
+{
+    unsigned long long start;
+
+    if (!start_of(getpid(), &start))
+        return false;
+    snprintf(out, PR_GROUP_NAME, PREFIX "%llu-%ld-%llu-%u", pid_namespace(),
+             (long)getpid(), start, number);
+    return true;
+}
+
+bool pr_group_is_stale(const char *name)
+{
+    unsigned long long space, start, now;
+    unsigned number;
+    char again[PR_GROUP_NAME];
+    long pid;
+
+    if (sscanf(name, PREFIX "%llu-%ld-%llu-%u", &space, &pid, &start,
+               &number) != 4 ||
+        pid <= 0 || space != pid_namespace())
+        return false;
+    snprintf(again, sizeof again, PREFIX "%llu-%ld-%llu-%u", space, pid, start,
+             number);
+    return strcmp(again, name) == 0 && (!start_of(pid, &now) || now != start);
+}
+
+/* ---- who is in it */
+
+/* Calls f for each process of a group, once; whether all went well. */
+static bool each_process(const char *dir,
+                         bool (*f)(const char *pid, const char *to),
+                         const char *to)
+{
+    char path[PATH_MAX], pid[32];
+    bool good = true;
+    FILE *list;
+
+    (void)pr_sysfile_path(path, dir, "cgroup.procs");
+    list = fopen(path, "re");
+    if (!list)
+        return errno == ENOENT;
+    while (fscanf(list, "%31s", pid) == 1)
+        good &= f(pid, to);
+    fclose(list);
+    return good;
+}
+
+static bool move_one(const char *pid, const char *to)
+{
+    int rc = pr_sysfile_write(to, "cgroup.procs", pid);
+
+    return rc == 0 || rc == -ESRCH;
+}
+
+bool pr_group_move(const char *from, const char *to)
+{
+    /* A process that forks meanwhile leaves one behind. */
+    for (int i = 0; i < 3; i++)
+        if (!each_process(from, move_one, to))
+            return false;
+    return true;
+}
+
+static bool kill_one(const char *pid, const char *unused)
+{
+    long v = strtol(pid, NULL, 10);
+
+    (void)unused;
+    return v > 1 && kill((pid_t)v, SIGKILL) == 0;
+}
+
+/* ---- removing */
+
+static bool remove_one(const char *dir)
+{
+    uint64_t end = pr_clock_ns() + PATIENCE_NS;
+
+    while (rmdir(dir) < 0) {
+        if (errno == ENOENT)
+            return true;
+        if (errno != EBUSY || pr_clock_ns() > end)
+            return false;
+        poll(NULL, 0, 2);
+    }
+    return true;
+}
+
+/* Calls f for each group right below this one, but for the harness's. */
+static bool each_slot(const char *top, bool (*f)(const char *dir))
+{
+    char path[PATH_MAX];
+    bool good = true;
+    struct dirent *e;
+    DIR *d = opendir(top);
+
+    if (!d)
+        return errno == ENOENT;
+    while ((e = readdir(d))) {
+        if (strncmp(e->d_name, "slot", 4) == 0 &&
+            pr_sysfile_path(path, top, e->d_name))
+            good &= f(path);
+    }
+    closedir(d);
+    return good;
+}
+
+/* The processes that were in the group above come back to it, for which no
+ * controller may be enabled there. */
+static void send_home(const char *top, const char *undo)
+{
+    char home[PATH_MAX], harness[PATH_MAX];
+    char *slash;
+
+    snprintf(home, sizeof home, "%s", top);
+    slash = strrchr(home, '/');
+    if (!slash || !pr_sysfile_path(harness, top, "harness"))
+        return;
+    *slash = '\0';
+    if (*undo) {
+        (void)pr_sysfile_write(top, "cgroup.subtree_control", undo);
+        (void)pr_sysfile_write(home, "cgroup.subtree_control", undo);
+    }
+    if (access(harness, F_OK) == 0 && pr_group_move(harness, home))
+        (void)remove_one(harness);
+}
+
+bool pr_group_tree_remove(const struct pr_group_tree *t)
+{
+    bool good;
+
+    if (!t->top || access(t->top, F_OK) != 0)
+        return true;
+    good = each_slot(t->top, remove_one);
+    if (good)
+        send_home(t->top, t->enabled);
+    return remove_one(t->top) && good;
+}
+
+static bool kill_slot(const char *dir)
+{
+    (void)each_process(dir, kill_one, NULL);
+    return true;
+}
+
+void pr_groups_clean(const char *folder)
+{
+    DIR *d = opendir(folder);
+    char top[PATH_MAX], harness[PATH_MAX];
+    struct dirent *e;
+
+    while (d && (e = readdir(d))) {
+        struct pr_group_tree t = {.top = top};
+
+        if (!pr_group_is_stale(e->d_name) ||
+            !pr_sysfile_path(top, folder, e->d_name) ||
+            !pr_sysfile_path(harness, top, "harness"))
+            continue;
+        /* Only where it moved processes is it known that it enabled them. */
+        t.enabled = access(harness, F_OK) == 0 ? "-cpuset -memory" : "";
+        (void)each_slot(top, kill_slot);
+        (void)pr_group_tree_remove(&t);
+    }
+    if (d)
+        closedir(d);
+}
+
+/* ---- making */
+
+int pr_groups_top(const struct pr_hierarchy *h, const char *controllers,
+                  struct pr_arena *a, struct pr_group_tree *ret,
+                  const char **ret_why)
+{
+    static unsigned number;
+    char name[PR_GROUP_NAME];
+    const char *top;
+
+    *ret_why = h->own;
+    if (!pr_group_name(name, number++))
+        return -ENOENT;
+    if (h->version == 2)
+        return pr_groups_top_v2(h, controllers, name, a, ret, ret_why);
+    pr_groups_clean(h->own);
+    top = pr_arena_printf(a, "%s/%s", h->own, name);
+    if (!top)
+        return -ENOMEM;
+    if (mkdir(top, 0755) < 0)
+        return -errno;
+    *ret = (struct pr_group_tree){top, ""};
+    return 0;
+}

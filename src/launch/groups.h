@@ -1,0 +1,71 @@
+/*
+ * Control groups of our own, by their files: where each controller is and
+ * where we are in it, making a tree of groups there, removing it, and removing
+ * the trees of runs that are gone. Versions 1 and 2, also mixed.
+ */
+#ifndef PR_LAUNCH_GROUPS_H
+#define PR_LAUNCH_GROUPS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where a controller is. */
+struct pr_hierarchy {
+    int version;       /* 1 or 2; 0: nowhere */
+    const char *mount; /* folder of its root, as far as we can see it */
+    const char *own;   /* folder of the group we are in */
+};
+
+/* Looks in root's /proc/self. In v2, a controller that our own group was not
+ * given is nowhere. PR_E_NOMEM, or PR_OK. */
+int pr_hierarchy_find(const char *root, const char *controller,
+                      struct pr_arena *a, struct pr_hierarchy *ret,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* The mount alone, whatever the controllers of our group are. */
+int pr_hierarchy_mount(const char *root, const char *controller,
+                       struct pr_arena *a, struct pr_hierarchy *ret,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+/* The tightest memory limit on our group and those above; UINT64_MAX: none. */
+uint64_t pr_hierarchy_memory(const struct pr_hierarchy *h);
+
+/* A tree that we made: a folder with our name, one group a slot in it. */
+struct pr_group_tree {
+    const char *top;     /* its folder; NULL: nothing was made */
+    const char *enabled; /* v2: "-cpuset -memory" undoes what we enabled in the
+                            group above it; "" when nothing */
+};
+
+/* Makes the folder where slots' groups can be, with these controllers
+ * ("cpuset memory") enabled below it in v2. 0, or a negative errno and in why
+ * what it was about. On failure everything is as before. */
+int pr_groups_top(const struct pr_hierarchy *h, const char *controllers,
+                  struct pr_arena *a, struct pr_group_tree *ret,
+                  const char **ret_why);
+int pr_groups_top_v2(const struct pr_hierarchy *h, const char *controllers,
+                     const char *name, struct pr_arena *a,
+                     struct pr_group_tree *ret, const char **ret_why);
+
+/* Removes it with all below; processes that were moved for its sake go back.
+ * Waits a moment for the last ones to leave. False: something is left. */
+bool pr_group_tree_remove(const struct pr_group_tree *t);
+
+/* Removes trees in this folder whose run is gone, and kills what it left in
+ * them. */
+void pr_groups_clean(const char *folder);
+
+/* The name of a tree of ours: namespace, process, its start, a number. */
+enum { PR_GROUP_NAME = 96 };
+bool pr_group_name(char out[static PR_GROUP_NAME], unsigned number);
+
+/* Whether name is that of a tree whose process is gone. */
+bool pr_group_is_stale(const char *name);
+
+/* Moves every process of one group to another; false: some stayed. */
+bool pr_group_move(const char *from, const char *to);
+
+#endif

@@ -1,0 +1,183 @@
+/* Where the controllers are mounted, and where we are in them. */
+#include "launch/groups.h"
+#include "launch/sysfile.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TEXT = 1 << 17 };
+
+/* One line of mountinfo, in place. */
+struct mount {
+    char *root, *point, *type, *options;
+};
+
+/* \040 stands for a blank, and so on. */
+static void unescape(char *s)
+{
+    char *to = s;
+
+    for (; *s; s++) {
+        if (s[0] == '\\' && s[1] && s[2] && s[3]) {
+            *to++ =
+                (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+            s += 3;
+        } else {
+            *to++ = *s;
+        }
+    }
+    *to = '\0';
+}
+
+/* "36 35 98:0 ROOT POINT opts [tag]... - TYPE source OPTIONS" */
+static bool parse_mount(char *line, struct mount *m)
+{
+    char *save = NULL, *word[5], *dash = strstr(line, " - ");
+
+    if (!dash)
+        return false;
+    *dash = '\0';
+    for (int i = 0; i < 5; i++) {
+        word[i] = strtok_r(i ? NULL : line, " ", &save);
+        if (!word[i])
+            return false;
+    }
+    m->root = word[3];
+    m->point = word[4];
+    m->type = strtok_r(dash + 3, " ", &save);
+    if (!m->type || !strtok_r(NULL, " ", &save))
+        return false;
+    m->options = strtok_r(NULL, " ", &save);
+    unescape(m->root);
+    unescape(m->point);
+    return m->options != NULL;
+}
+
+/* The version in which this mount has the controller, or 0. */
+static int version_in(const struct mount *m, const char *controller)
+{
+    if (strcmp(m->type, "cgroup2") == 0)
+        return 2;
+    return strcmp(m->type, "cgroup") == 0 &&
+           pr_sysfile_word(m->options, ",", controller);
+}
+
+/* The path of our group, "4:memory:/path" or "0::/path". */
+static bool own_path(char *text, int version, const char *controller,
+                     char **ret)
+{
+    char *save = NULL;
+
+    for (char *line = strtok_r(text, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
+        char *list = strchr(line, ':');
+        char *path = list ? strchr(list + 1, ':') : NULL;
+
+        if (!path)
+            continue;
+        *path++ = '\0';
+        list++;
+        if (version == 2 ? !*list : pr_sysfile_word(list, ",", controller)) {
+            *ret = path;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Our group's folder. In a container its path may begin above the mount, or
+ * not be below it at all; the mount's root is the container's then. */
+static const char *own_folder(const char *root, const struct mount *m,
+                              const char *path, struct pr_arena *a)
+{
+    size_t n = strcmp(m->root, "/") == 0 ? 0 : strlen(m->root);
+    const char *below =
+        strncmp(path, m->root, n) == 0 && (path[n] == '/' || !path[n])
+            ? path + n
+            : "";
+    char folder[PATH_MAX];
+    int len;
+
+    if (strcmp(below, "/") == 0 || strstr(below, "/.."))
+        below = "";
+    len = snprintf(folder, sizeof folder, "%s%s%s", root, m->point, below);
+    if (len < 0 || len >= (int)sizeof folder || access(folder, F_OK) != 0)
+        snprintf(folder, sizeof folder, "%s%s", root, m->point);
+    return pr_arena_str(a, folder);
+}
+
+static int describe(const char *root, const struct mount *m, int version,
+                    const char *controller, struct pr_arena *a,
+                    struct pr_hierarchy *ret, struct pr_err *err)
+{
+    char groups[TEXT / 2], none[] = "/", *path = none;
+
+    if (pr_sysfile_read(groups, sizeof groups, "%s/proc/self/cgroup", root))
+        (void)own_path(groups, version, controller, &path);
+    ret->mount = pr_arena_printf(a, "%s%s", root, m->point);
+    ret->own = own_folder(root, m, path, a);
+    ret->version = version;
+    return ret->mount && ret->own ? PR_OK : pr_fail_nomem(err);
+}
+
+int pr_hierarchy_mount(const char *root, const char *controller,
+                       struct pr_arena *a, struct pr_hierarchy *ret,
+                       struct pr_err *err)
+{
+    char text[TEXT], *save = NULL;
+    struct mount m, best = {0};
+    int found = 0;
+
+    *ret = (struct pr_hierarchy){0};
+    if (!pr_sysfile_read(text, sizeof text, "%s/proc/self/mountinfo", root))
+        return PR_OK;
+    for (char *line = strtok_r(text, "\n", &save); line && found != 1;
+         line = strtok_r(NULL, "\n", &save)) {
+        int v = parse_mount(line, &m) ? version_in(&m, controller) : 0;
+
+        if (v == 1 || (v == 2 && !found)) { /* v1 has it for itself */
+            found = v;
+            best = m;
+        }
+    }
+    return found ? describe(root, &best, found, controller, a, ret, err)
+                 : PR_OK;
+}
+
+int pr_hierarchy_find(const char *root, const char *controller,
+                      struct pr_arena *a, struct pr_hierarchy *ret,
+                      struct pr_err *err)
+{
+    char text[512];
+    int rc = pr_hierarchy_mount(root, controller, a, ret, err);
+
+    if (!rc && ret->version == 2 &&
+        (!pr_sysfile_read(text, sizeof text, "%s/cgroup.controllers",
+                          ret->own) ||
+         !pr_sysfile_word(text, " ", controller)))
+        ret->version = 0;
+    return rc;
+}
+
+uint64_t pr_hierarchy_memory(const struct pr_hierarchy *h)
+{
+    const char *file = h->version == 1 ? "memory.limit_in_bytes" : "memory.max";
+    size_t least = strlen(h->mount);
+    uint64_t best = UINT64_MAX, here;
+    char folder[PATH_MAX];
+
+    snprintf(folder, sizeof folder, "%s", h->own);
+    for (;;) {
+        char *slash;
+
+        if (pr_sysfile_number(&here, "%s/%s", folder, file) && here < best)
+            best = here;
+        slash = strrchr(folder, '/');
+        if (!slash || (size_t)(slash - folder) < least)
+            return best;
+        *slash = '\0';
+    }
+}

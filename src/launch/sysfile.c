@@ -1,0 +1,153 @@
+/* Small files of /proc and /sys, and finding things in their text. */
+#include "launch/sysfile.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Room for every other CPU of the largest machine. */
+enum { LIST_BYTES = 5 * PR_CPUS_MAX };
+
+static bool read_path(const char *path, char *out, size_t bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t len = 0;
+    ssize_t n = 0;
+
+    if (fd < 0)
+        return false;
+    while (len < bytes - 1 && (n = read(fd, out + len, bytes - 1 - len)) > 0)
+        len += (size_t)n;
+    close(fd);
+    while (len && isspace((unsigned char)out[len - 1]))
+        len--;
+    out[len] = '\0';
+    return n >= 0;
+}
+
+bool pr_sysfile_path(char out[static PATH_MAX], const char *dir,
+                     const char *name)
+{
+    int n = snprintf(out, PATH_MAX, "%s/%s", dir, name);
+
+    if (n > 0 && n < PATH_MAX)
+        return true;
+    out[0] = '\0';
+    return false;
+}
+
+static bool path_of(char path[static PATH_MAX], const char *fmt, va_list ap)
+{
+    int n = vsnprintf(path, PATH_MAX, fmt, ap);
+
+    return n > 0 && n < PATH_MAX;
+}
+
+bool pr_sysfile_read(char *out, size_t bytes, const char *fmt, ...)
+{
+    char path[PATH_MAX];
+    va_list ap;
+    bool fits;
+
+    va_start(ap, fmt);
+    fits = path_of(path, fmt, ap);
+    va_end(ap);
+    return fits && read_path(path, out, bytes);
+}
+
+bool pr_sysfile_number(uint64_t *ret, const char *fmt, ...)
+{
+    char path[PATH_MAX], text[64], *end;
+    unsigned long long v;
+    va_list ap;
+    bool fits;
+
+    va_start(ap, fmt);
+    fits = path_of(path, fmt, ap);
+    va_end(ap);
+    if (!fits || !read_path(path, text, sizeof text) ||
+        !isdigit((unsigned char)text[0]))
+        return false;
+    errno = 0;
+    v = strtoull(text, &end, 10);
+    if (errno)
+        return false;
+    *ret = v;
+    return true;
+}
+
+bool pr_sysfile_cpus(struct pr_cpus *ret, const char *fmt, ...)
+{
+    char path[PATH_MAX], text[LIST_BYTES];
+    va_list ap;
+    bool fits;
+
+    va_start(ap, fmt);
+    fits = path_of(path, fmt, ap);
+    va_end(ap);
+    return fits && read_path(path, text, sizeof text) &&
+           pr_cpus_parse(text, ret);
+}
+
+int pr_sysfile_write(const char *dir, const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    size_t len = strlen(text);
+    ssize_t put;
+    int fd, rc;
+
+    if (!pr_sysfile_path(path, dir, name))
+        return -ENAMETOOLONG;
+    /* The kernel's files are there or cannot be made; made-up ones of tests
+     * are made. */
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0644);
+    if (fd < 0)
+        return -errno;
+    put = write(fd, text, len);
+    rc = put < 0 ? -errno : (size_t)put < len ? -EIO : 0;
+    close(fd);
+    return rc;
+}
+
+bool pr_sysfile_field(const char *text, const char *key, char *out,
+                      size_t bytes)
+{
+    size_t n = strlen(key), len;
+
+    while (strncmp(text, key, n) != 0) {
+        text = strchr(text, '\n');
+        if (!text)
+            return false;
+        text++;
+    }
+    text += n;
+    text += strspn(text, " \t");
+    len = strcspn(text, "\n");
+    if (len >= bytes)
+        return false;
+    memcpy(out, text, len);
+    out[len] = '\0';
+    return true;
+}
+
+bool pr_sysfile_word(const char *text, const char *by, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (;;) {
+        size_t len;
+
+        text += strspn(text, by);
+        if (!*text)
+            return false;
+        len = strcspn(text, by);
+        if (len == n && memcmp(text, word, n) == 0)
+            return true;
+        text += len;
+    }
+}
