@@ -215,6 +215,10 @@ nn.augment
 nn.rnn
 nn.batches
 nn.max_count
+nn.sample_duration
+nn.steady
+nn.min_time
+nn.max_time
 nn.evaluate
 nn.mpi
 nn.mpi_args

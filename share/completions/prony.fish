@@ -229,6 +229,10 @@ function __prony_names
         nn.rnn 'How the native engine computes recurrent layers: row by row, by the recurrent primitives of oneDNN, or as is faster.' \
         nn.batches 'File of batches (safetensors, INPUT.NUMBER) that a framework goes through.' \
         nn.max_count 'Stop after this many samples were measured, as milarun\'s --max-count.' \
+        nn.sample_duration 'Length of the slices of time whose rates the steady state comes from, as milarun\'s --sample-duration.' \
+        nn.steady 'Stop when the rate is known this well: half of its 95 % interval as a share of it, for example 0.02.' \
+        nn.min_time 'Measure at least this long before nn.steady may stop.' \
+        nn.max_time 'Stop after measuring this long.' \
         nn.evaluate 'After training, samples that were not trained with and whose accuracy is measured.' \
         nn.mpi 'Start replicas with mpirun (Open MPI) instead of forking them; exp.num_replicas of them, on the machines that mpirun knows.' \
         nn.mpi_args 'Further arguments of mpirun, such as --host a:2,b:2.' \
