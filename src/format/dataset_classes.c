@@ -28,11 +28,30 @@ static bool ends_with(const char *name, const char *ending)
     return n > m && strcasecmp(name + n - m, ending) == 0;
 }
 
+/* Endings that files have besides their format's names. */
+static const struct {
+    const char *format, *ending;
+} more_endings[] = {{"hdf5", ".h5"}, {"tfrecord", ".tfrecords"}};
+
+bool pr_classes_is_of(const struct pr_format *f, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    if (!dot || dot == name)
+        return false;
+    if (strcasecmp(dot + 1, f->name) == 0 ||
+        (f->alias && strcasecmp(dot + 1, f->alias) == 0))
+        return true;
+    for (size_t i = 0; i < sizeof more_endings / sizeof *more_endings; i++)
+        if (strcmp(more_endings[i].format, f->name) == 0 &&
+            strcasecmp(more_endings[i].ending, dot) == 0)
+            return true;
+    return false;
+}
+
 static bool is_of_format(const struct pr_dataset *d, const char *name)
 {
-    if (strcmp(d->format->name, "png") == 0)
-        return ends_with(name, ".png");
-    return ends_with(name, ".jpeg") || ends_with(name, ".jpg");
+    return pr_classes_is_of(d->format, name);
 }
 
 static bool is_image(const char *name)
@@ -108,6 +127,23 @@ static int note_class(void *ctx, const char *name, bool is_folder)
                : pr_fail_nomem(w->err);
 }
 
+/* Folders, and whether there are files of the format. */
+static int note_any(void *ctx, const char *name, bool is_folder)
+{
+    struct walk *w = ctx;
+    struct pr_dataset_classes *c = w->c;
+
+    if (*name == '.')
+        return 0;
+    if (!is_folder) {
+        w->has_images |= pr_classes_is_of(w->d->format, name);
+        return 0;
+    }
+    return add(c, name, &c->class_names, &c->count, &c->class_cap)
+               ? 0
+               : pr_fail_nomem(w->err);
+}
+
 static int find_numbered(void *ctx, const char *name, bool is_folder)
 {
     struct walk *w = ctx;
@@ -119,6 +155,11 @@ static int find_numbered(void *ctx, const char *name, bool is_folder)
 static const char *class_name(const struct pr_dataset_classes *c, uint64_t i)
 {
     return c->text + c->class_names[i];
+}
+
+const char *pr_classes_class(const struct pr_dataset_classes *c, uint64_t i)
+{
+    return class_name(c, i);
 }
 
 static int join(const struct pr_dataset_classes *c, const char *name,
@@ -234,6 +275,11 @@ static int list_files(struct walk *w, struct pr_storage *st)
     c->first[c->count] = c->files;
     if (rc || c->files)
         return rc;
+    if (c->is_flat) {
+        pr_fail(w->err, PR_E_CONF, c->folder, "there is no %s file in it",
+                w->d->format->name);
+        return pr_hint(w->err, "another format, or another folder");
+    }
     pr_fail(w->err, PR_E_CONF, c->folder,
             "there are folders of %llu classes, but no %s file in them",
             (unsigned long long)c->count, w->d->format->name);
@@ -302,6 +348,58 @@ int pr_classes_list(const struct pr_dataset *d, enum pr_split split,
     return rc;
 }
 
+/* ---- any folder */
+
+/* Files here, or folders; of these, whether they are classes. */
+static int list_any(struct walk *w, struct pr_storage *st)
+{
+    struct pr_dataset_classes *c = w->c;
+    bool has_files, are_classes = false;
+    int rc = pr_storage_list(st, c->folder, note_any, w, w->err);
+
+    has_files = w->has_images || w->has_numbered;
+    if (!rc && !has_files && c->count) {
+        qsort_r(c->class_names, c->count, sizeof *c->class_names, by_name,
+                c->text);
+        are_classes = true;
+    } else if (!rc) {
+        c->count = c->len = 0;
+        c->is_flat = true;
+        rc = add(c, ".", &c->class_names, &c->count, &c->class_cap)
+                 ? PR_OK
+                 : pr_fail_nomem(w->err);
+    }
+    if (!rc)
+        rc = list_files(w, st);
+    if (!rc && are_classes)
+        c->is_flat = is_numbered(w->d, c->text + c->names[0]);
+    return rc;
+}
+
+int pr_classes_list_in(const struct pr_dataset *d, const char *folder,
+                       struct pr_storage *st,
+                       const struct pr_classes_opts *opts,
+                       struct pr_dataset_classes **ret, struct pr_err *err)
+{
+    struct walk w = {.d = d, .opts = opts, .err = err};
+    int rc = PR_OK;
+
+    if (strlen(folder) >= sizeof w.c->folder)
+        return pr_fail(err, PR_E_CONF, "",
+                       "the name of the folder is too "
+                       "long");
+    w.c = pr_alloc_zeroed(sizeof *w.c);
+    if (!w.c)
+        return pr_fail_nomem(err);
+    (void)stpcpy(w.c->folder, folder);
+    rc = list_any(&w, st);
+    if (rc)
+        pr_classes_free(w.c);
+    else
+        *ret = w.c;
+    return rc;
+}
+
 void pr_classes_free(struct pr_dataset_classes *c)
 {
     if (!c)
@@ -343,8 +441,12 @@ void pr_classes_name(const struct pr_dataset_classes *c, uint64_t i,
 {
     char *at = stpcpy(out, c->folder);
 
+    const char *class = class_name(c, pr_classes_label(c, i));
+
     *at++ = '/';
-    at = stpcpy(at, class_name(c, pr_classes_label(c, i)));
-    *at++ = '/';
+    if (strcmp(class, ".") != 0) {
+        at = stpcpy(at, class);
+        *at++ = '/';
+    }
     (void)stpcpy(at, c->text + c->names[i]);
 }

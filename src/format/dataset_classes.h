@@ -18,6 +18,7 @@ struct pr_dataset_classes {
     uint64_t files;
     uint64_t *names; /* where each begins in text, without its folder */
     uint64_t others; /* files that were left out: not of the format */
+    bool is_flat;    /* no classes: one folder, "." */
     char *text;
     size_t len, cap, class_cap, name_cap;
 };
@@ -40,6 +41,23 @@ int pr_classes_list(const struct pr_dataset *d, enum pr_split split,
                     struct pr_err *err) PR_MUST_CHECK;
 void pr_classes_free(struct pr_dataset_classes *c); /* NULL is fine */
 
+/* The same for any folder and format: files in it, which are of no class, or
+ * else in folders of it, one a class; PR_E_CONF when there is none. Folders of
+ * files that `generate` named are no classes. */
+int pr_classes_list_in(const struct pr_dataset *d, const char *folder,
+                       struct pr_storage *st,
+                       const struct pr_classes_opts *opts,
+                       struct pr_dataset_classes **ret,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether a file of this name is one of that format. */
+bool pr_classes_is_of(const struct pr_format *f, const char *name);
+
+/* The format of the first file there whose name tells, or NULL. */
+int pr_classes_guess(const char *folder, struct pr_storage *st,
+                     const struct pr_format **ret,
+                     struct pr_err *err) PR_MUST_CHECK;
+
 /* From now on the files of that split are these; c is borrowed. */
 void pr_classes_use(struct pr_dataset *d, enum pr_split split,
                     const struct pr_dataset_classes *c);
@@ -48,5 +66,8 @@ void pr_classes_use(struct pr_dataset *d, enum pr_split split,
 void pr_classes_name(const struct pr_dataset_classes *c, uint64_t i,
                      char out[static PR_NAME_BYTES]);
 uint64_t pr_classes_label(const struct pr_dataset_classes *c, uint64_t i);
+
+/* The name of class i of them. */
+const char *pr_classes_class(const struct pr_dataset_classes *c, uint64_t i);
 
 #endif

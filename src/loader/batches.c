@@ -15,8 +15,8 @@ static int check(const struct pr_batches_opts *o, struct pr_err *err)
 {
     const struct pr_format *format = o->set->format;
 
-    if ((o->dims != 1 && o->dims != 3) || o->classes < 1 ||
-        o->classes > INT32_MAX || !o->batch)
+    if ((o->dims != 1 && o->dims != 3 && (o->dims || !o->like)) ||
+        o->classes < 1 || o->classes > INT32_MAX || !o->batch)
         return pr_fail(err, PR_E_CONF, "",
                        "a model with %u dimensions and %lld classes cannot be "
                        "trained with batches of %llu",
@@ -168,15 +168,22 @@ bool pr_batches_hangs(const struct pr_batches *b)
 
 /* ---- batches */
 
-static int wait_for_batch(struct pr_batches *b, struct pr_err *err)
+int pr_batches_wait(struct pr_batches *b, uint64_t until_ns, struct pr_err *err)
 {
     uint64_t ready;
     int rc;
 
+    if (b->has_next)
+        return 1;
     if (__atomic_load_n(b->o.stop, __ATOMIC_RELAXED))
         return pr_fail(err, PR_E_INTR, "", "interrupted");
     while ((rc = pr_feed_take(b->feed, 0, &ready, err)) == 0) {
-        rc = pr_feed_wait(b->feed, pr_clock_ns() + WAIT_NS, err);
+        uint64_t now = pr_clock_ns();
+
+        if (now >= until_ns)
+            return 0;
+        rc = pr_feed_wait(
+            b->feed, until_ns - now < WAIT_NS ? until_ns : now + WAIT_NS, err);
         if (rc)
             return rc;
         while (pr_feed_news(b->feed) != UINT64_MAX)
@@ -184,10 +191,11 @@ static int wait_for_batch(struct pr_batches *b, struct pr_err *err)
     }
     if (rc < 0)
         return rc;
+    b->has_next = true;
     /* There is room for another one: threads should know before we copy. What
      * went wrong with later ones is for later. */
     (void)!pr_feed_wait(b->feed, 0, NULL);
-    return PR_OK;
+    return 1;
 }
 
 /* Places that were skipped get what is before them. */
@@ -210,8 +218,8 @@ static int fill_in(struct pr_batches *b, const struct pr_batches_slot *s,
     }
     for (uint64_t i = 0; missing && i < n; i++) {
         if (s->skipped[i]) {
-            memcpy(s->input + i * b->each, s->input + good * b->each,
-                   b->each * sizeof *s->input);
+            memcpy((char *)s->input + i * b->each_bytes,
+                   (char *)s->input + good * b->each_bytes, b->each_bytes);
             s->labels[i] = s->labels[good];
         } else {
             good = i;
@@ -221,19 +229,50 @@ static int fill_in(struct pr_batches *b, const struct pr_batches_slot *s,
     return PR_OK;
 }
 
-/* A slot is not used again before the next batch was taken. */
+/* The next batch. A slot is not used again before the one after it was
+ * taken. */
+static int take(struct pr_batches *b, struct pr_batches_slot **ret,
+                struct pr_err *err)
+{
+    int rc = pr_batches_wait(b, UINT64_MAX, err);
+
+    if (rc < 0)
+        return rc;
+    b->has_next = false;
+    *ret = &b->slots[b->taken++ % b->ring];
+    return fill_in(b, *ret, err);
+}
+
+int pr_batches_swap(struct pr_batches *b, void **io_input, int32_t **io_labels,
+                    struct pr_err *err)
+{
+    struct pr_batches_slot *s;
+    void *input = *io_input;
+    int32_t *labels = *io_labels;
+    int rc = take(b, &s, err);
+
+    if (rc)
+        return rc;
+    *io_input = s->input;
+    *io_labels = s->labels;
+    s->input = input;
+    s->labels = labels;
+    return PR_OK;
+}
+
+size_t pr_batches_bytes(const struct pr_batches *b)
+{
+    return b->o.batch * b->each_bytes;
+}
+
 int pr_batches_borrow(struct pr_batches *b, const float **ret_input,
                       const int32_t **ret_labels, uint64_t *ret_wait_ns,
                       struct pr_err *err)
 {
-    const struct pr_batches_slot *s = &b->slots[b->taken % b->ring];
+    struct pr_batches_slot *s;
     uint64_t from = pr_clock_ns();
-    int rc = wait_for_batch(b, err);
+    int rc = take(b, &s, err);
 
-    if (rc)
-        return rc;
-    b->taken++;
-    rc = fill_in(b, s, err);
     if (rc)
         return rc;
     *ret_input = s->input;
@@ -253,7 +292,7 @@ int pr_batches_next(struct pr_batches *b, float *input, int32_t *labels,
 
     if (rc)
         return rc;
-    memcpy(input, their_input, n * b->each * sizeof *input);
+    memcpy(input, their_input, n * b->each_bytes);
     memcpy(labels, their_labels, n * sizeof *labels);
     if (ret_wait_ns)
         *ret_wait_ns = pr_clock_ns() - from;

@@ -24,10 +24,13 @@ struct pr_batches_opts {
     uint64_t batch;   /* samples in one */
     unsigned threads; /* 0: reader->read_threads, 1 at least */
     uint64_t seed;
-    unsigned dims;    /* 3: images or such; 1: numbers */
+    unsigned dims;    /* 3: images or such; 1: numbers; 0: samples as they are,
+                         not as floats */
     int64_t shape[3]; /* [channels, rows, columns] or [numbers] */
-    int64_t classes;  /* labels are below it */
-    bool augment;     /* random crops and flips; else the middle */
+    const struct pr_sample *like; /* dims 0: what all of them are like */
+    int64_t classes;              /* labels are below it */
+    bool any_label;               /* they need not; -1: there is none */
+    bool augment;                 /* random crops and flips; else the middle */
     const bool *stop; /* becomes true: give up (PR_E_INTR); or NULL */
 };
 
@@ -61,6 +64,20 @@ int pr_batches_next(struct pr_batches *b, float *input, int32_t *labels,
 int pr_batches_borrow(struct pr_batches *b, const float **ret_input,
                       const int32_t **ret_labels, uint64_t *ret_wait_ns,
                       struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether the next batch is there, until this time of pr_clock_ns at most. 1:
+ * it is; 0: not yet. */
+int pr_batches_wait(struct pr_batches *b, uint64_t until_ns,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* The next batch to keep: memory of as many bytes, from pr_alloc_aligned, takes
+ * its place. *io_input and *io_labels are what is given and what is got;
+ * untouched on failure. */
+int pr_batches_swap(struct pr_batches *b, void **io_input, int32_t **io_labels,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* Bytes of a batch. */
+size_t pr_batches_bytes(const struct pr_batches *b);
 
 struct pr_batches_figures {
     unsigned threads;

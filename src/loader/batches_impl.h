@@ -44,7 +44,7 @@ struct pr_batches_thread {
 
 /* A batch that is being made, or waits. */
 struct pr_batches_slot {
-    float *input;
+    void *input; /* floats, or with dims 0 samples as they are */
     int32_t *labels;
     bool *skipped; /* nothing is at this place */
 };
@@ -58,7 +58,9 @@ struct pr_batches {
     struct pr_feed *feed;
     struct pr_batches_thread *threads;
     unsigned count;
-    uint64_t each; /* floats of a sample */
+    uint64_t each;       /* floats of a sample; with dims 0 bytes */
+    uint64_t each_bytes; /* of a sample */
+    bool has_next;       /* the next batch was taken, but not handed out */
     struct pr_batches_slot *slots;
     uint64_t ring;
     uint64_t buffer_bytes;

@@ -29,10 +29,9 @@ static int too_much(const struct pr_batches *b, struct pr_err *err)
 
 static int make_slots(struct pr_batches *b, struct pr_err *err)
 {
-    uint64_t floats, bytes;
+    uint64_t bytes;
 
-    if (__builtin_mul_overflow(b->o.batch, b->each, &floats) ||
-        __builtin_mul_overflow(floats, sizeof(float), &bytes) ||
+    if (__builtin_mul_overflow(b->o.batch, b->each_bytes, &bytes) ||
         __builtin_mul_overflow(bytes, b->ring, &b->buffer_bytes) ||
         b->buffer_bytes > SIZE_MAX / 2)
         return too_much(b, err);
@@ -60,8 +59,13 @@ static bool is_named(const struct pr_dataset *set, const char *name)
 static int make_thread(struct pr_batches *b, unsigned i, struct pr_err *err)
 {
     struct pr_batches_thread *t = &b->threads[i];
-    int rc = pr_augment_init(&t->augment, b->o.dims, b->o.shape, err);
+    int rc;
 
+    if (!b->o.dims) {
+        b->each = b->each_bytes = b->o.like->size;
+        return pr_labels_init(&t->labels, &b->o, err);
+    }
+    rc = pr_augment_init(&t->augment, b->o.dims, b->o.shape, err);
     if (rc)
         return rc;
     t->augment.random = b->o.augment;
@@ -69,6 +73,8 @@ static int make_thread(struct pr_batches *b, unsigned i, struct pr_err *err)
     t->augment.is_image = t->augment.is_cmyk || is_named(b->o.set, "png");
     t->augment.as = b->o.set->spec.shape;
     b->each = t->augment.count;
+    if (__builtin_mul_overflow(b->each, sizeof(float), &b->each_bytes))
+        return too_much(b, err);
     return pr_labels_init(&t->labels, &b->o, err);
 }
 

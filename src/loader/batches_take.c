@@ -3,6 +3,8 @@
 #include "format/dataset_classes.h"
 #include "loader/batches_impl.h"
 
+#include <string.h>
+
 /* Counters have one writer each. */
 static void add(_Atomic uint64_t *x, uint64_t n)
 {
@@ -37,7 +39,30 @@ void pr_batches_part(void *ctx, const struct pr_feed_taken *t,
     pr_augment_part(&b->threads[t->thread].augment, whole, &rng, ret);
 }
 
-static int fit(struct pr_batches *b, const struct pr_feed_taken *t, float *out,
+static int unlike(const struct pr_batches *b, const struct pr_feed_taken *t,
+                  struct pr_err *err)
+{
+    const struct pr_sample *like = b->o.like, *s = t->data;
+    char name[PR_NAME_BYTES];
+
+    name_of(b, t->sample, name);
+    (void)pr_fail(err, PR_E_CONF, name,
+                  "a sample of %s and %zu bytes is not like the first one, "
+                  "which is %s and has %zu bytes",
+                  pr_dtype_name(s->dtype), s->size, pr_dtype_name(like->dtype),
+                  like->size);
+    return pr_hint(err, "samples that differ can be resized to one shape");
+}
+
+static bool is_like(const struct pr_sample *a, const struct pr_sample *b)
+{
+    return a->size == b->size && a->dtype == b->dtype &&
+           a->fortran == b->fortran && a->shape.ndim == b->shape.ndim &&
+           memcmp(a->shape.dim, b->shape.dim,
+                  a->shape.ndim * sizeof *a->shape.dim) == 0;
+}
+
+static int fit(struct pr_batches *b, const struct pr_feed_taken *t, void *out,
                struct pr_err *err)
 {
     struct pr_augment *a = &b->threads[t->thread].augment;
@@ -45,6 +70,12 @@ static int fit(struct pr_batches *b, const struct pr_feed_taken *t, float *out,
     struct pr_rng rng;
     int rc;
 
+    if (!b->o.dims) {
+        if (!is_like(t->data, b->o.like))
+            return unlike(b, t, err);
+        memcpy(out, t->data->data, t->data->size);
+        return PR_OK;
+    }
     seed_for(b, t, &rng);
     rc = pr_augment_sample(a, t->data, &rng, "", out, err);
     if (rc != PR_E_CONF || !err)
@@ -77,15 +108,18 @@ static int find_label(struct pr_batches *b, const struct pr_feed_taken *t,
     int64_t label = t->data->label;
     int rc = PR_OK;
 
-    if (folders) {
+    if (folders && !folders->is_flat) {
         label = (int64_t)pr_classes_label(folders, t->sample);
     } else if (x->labels.reader) {
         rc = pr_labels_get(&x->labels, &b->o, t->sample, &label, err);
+    } else if (!t->data->has_label && b->o.any_label) {
+        *ret = -1;
+        return PR_OK;
     } else if (!t->data->has_label) {
         *ret = (int32_t)(pr_mix64(t->sample) % classes);
         return PR_OK;
     }
-    if (!rc && (label < 0 || (uint64_t)label >= classes))
+    if (!rc && !b->o.any_label && (label < 0 || (uint64_t)label >= classes))
         rc = bad_label(b, t->sample, label, err);
     if (rc)
         return rc;
@@ -118,7 +152,7 @@ int pr_batches_took(void *ctx, const struct pr_feed_taken *t,
         return PR_OK;
     }
     /* The label's file after the sample: its memory may be the reader's. */
-    rc = fit(b, t, s->input + i * b->each, err);
+    rc = fit(b, t, (char *)s->input + i * b->each_bytes, err);
     if (!rc)
         rc = find_label(b, t, &s->labels[i], err);
     if (rc)
