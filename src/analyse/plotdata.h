@@ -23,6 +23,7 @@ struct pr_plotdata_series {
     struct pr_value filters; /* what it was made of */
     struct pr_plotdata_point *points;
     size_t count;
+    const char *unit; /* its own, where series have different ones; or NULL */
 };
 
 struct pr_plotdata {
@@ -65,7 +66,6 @@ int pr_plotdata_build(const struct pr_bench *set,
  * (names with * and ?, NULL at the end), or rates of their channel (tasks, the
  * same; none: all). Filters name exp.id, and the column or task. x is in
  * seconds, or the number of a rate where lines do not tell the time.
- * PR_E_CONF where columns have different units.
  */
 int pr_plotdata_monitor(const struct pr_bench *set, const char *const *columns,
                         struct pr_arena *a, struct pr_plotdata *ret,

@@ -122,16 +122,6 @@ static bool make_filters(struct walk *w, const char *name, struct pr_value *ret)
 
 /* ---- curves */
 
-static int fail_units(const struct walk *w, const char *name, const char *unit,
-                      struct pr_err *err)
-{
-    pr_fail(err, PR_E_CONF, "--yparam",
-            "'%s' is in %s, what came before in %s: one chart shows one unit",
-            name, *unit ? unit : "numbers",
-            *w->out->y_unit ? w->out->y_unit : "numbers");
-    return pr_hint(err, "name fewer with --yparam");
-}
-
 static int add_curve(struct walk *w, const char *name, const char *unit,
                      struct curve **ret, struct pr_err *err)
 {
@@ -153,13 +143,11 @@ static int add_curve(struct walk *w, const char *name, const char *unit,
     if (!c->name || !c->unit ||
         !make_filters(w, c->name, &w->out->series[w->out->count].filters))
         return pr_fail_nomem(err);
-    if (w->out->y_unit && strcmp(w->out->y_unit, c->unit) != 0)
-        return fail_units(w, name, unit, err);
     if (w->out->count == PR_PLOTDATA_MOST) {
         pr_fail(err, PR_E_CONF, "", "more than %d curves", PR_PLOTDATA_MOST);
         return pr_hint(err, "choose with --yparam and --query");
     }
-    w->out->y_unit = c->unit;
+    w->out->series[w->out->count].unit = c->unit;
     w->out->y =
         w->out->count && strcmp(w->out->y, c->name) != 0 ? w->several : c->name;
     w->out->count++;
@@ -356,6 +344,18 @@ static int read_all(struct walk *w, const char *file, pr_bench_line *line,
     return rc;
 }
 
+/* One unit for all, where they have one. */
+static void settle_unit(struct pr_plotdata *d)
+{
+    for (size_t i = 1; i < d->count; i++)
+        if (strcmp(d->series[i].unit, d->series[0].unit) != 0)
+            return;
+    if (d->count)
+        d->y_unit = d->series[0].unit;
+    for (size_t i = 0; i < d->count; i++)
+        d->series[i].unit = NULL;
+}
+
 static int walk(struct walk *w, const char *file, pr_bench_line *line,
                 struct pr_plotdata *ret, struct pr_err *err)
 {
@@ -370,6 +370,7 @@ static int walk(struct walk *w, const char *file, pr_bench_line *line,
     if (!rc)
         rc = read_all(w, file, line, err);
     pr_plotdata_maker_done(&w->maker);
+    settle_unit(w->out);
     if (!rc)
         *ret = w->own;
     return rc;

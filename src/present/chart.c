@@ -172,6 +172,10 @@ static void find_ranges(const struct pr_chart_plot *p, struct pr_axis_wish *x,
     y->from_zero = c->y_from_zero;
     for (size_t k = 0; k < p->curve_count; k++)
         include_curve(c, &p->curves[k], x, y);
+    if (c->x_from < c->x_to) {
+        include(x, c->x_from);
+        include(x, c->x_to);
+    }
     if (has_text(c->mark_label))
         include(x, c->mark);
     if (has_text(c->threshold_label))
@@ -262,21 +266,22 @@ static void lay_out(struct pr_chart_plot *p)
     double left = has_text(c->y_label) ? SIDE / 2.0 + Y_TITLE : SIDE;
     double under;
 
-    b->y = has_text(c->subtitle) ? SUBTITLE + 22
-           : has_text(c->title)  ? TITLE + 24
-                                 : SIDE;
+    b->y = p->top + (has_text(c->subtitle) ? SUBTITLE + 22
+                     : has_text(c->title)  ? TITLE + 24
+                                           : SIDE);
     if (pr_chart_legend_rows(p))
         b->y += PR_LEGEND_ROW * (double)pr_chart_legend_rows(p) + 6;
     find_ranges(p, &x, &y);
     /* As if x's labels were one line; y's ticks hardly depend on it. */
-    b->h = fmax(40, p->v->height - b->y - 42 - X_TITLE);
+    b->h = fmax(40, p->bottom - b->y - 42 - X_TITLE);
     make_y(p, &y);
     b->x = left + fmax(20, pr_axis_widest(&p->y, p->v)) + Y_GAP;
+    b->x = fmax(b->x, p->left);
     b->w = fmax(40, p->v->width - b->x - SIDE);
     make_x(p, &x);
     under = p->x.is_names ? pr_chart_fit_names(p) : PR_CHART_TEXT + 8;
     under += has_text(c->x_label) ? X_TITLE : 0;
-    b->h = fmax(40, p->v->height - b->y - under - 20);
+    b->h = fmax(40, p->bottom - b->y - under - 20);
     make_y(p, &y);
 }
 
@@ -298,13 +303,13 @@ static void put_heading(const struct pr_chart_plot *p)
     double room = p->v->width - 2 * SIDE;
     struct pr_label title = {.text = c->title,
                              .x = SIDE,
-                             .y = TITLE,
+                             .y = p->top + TITLE,
                              .size = TITLE_SIZE,
                              .role = PR_ROLE_TEXT,
                              .bold = true};
     struct pr_label subtitle = {.text = c->subtitle,
                                 .x = SIDE,
-                                .y = SUBTITLE,
+                                .y = p->top + SUBTITLE,
                                 .size = SUBTITLE_SIZE,
                                 .role = PR_ROLE_SOFT};
 
@@ -328,9 +333,6 @@ static void put_nothing(const struct pr_chart_plot *p)
 
 static void put_all(const struct pr_chart_plot *p)
 {
-    const struct pr_box all = {0, 0, p->v->width, p->v->height};
-
-    p->v->kind->rect(p->v, &(struct pr_ink){.role = PR_ROLE_PAPER}, &all, NULL);
     put_heading(p);
     pr_chart_put_legend(p, p->area.y - 20);
     pr_chart_put_axes(p);
@@ -341,37 +343,77 @@ static void put_all(const struct pr_chart_plot *p)
         put_nothing(p);
 }
 
-static int draw_on(struct pr_canvas *v, struct pr_chart_plot *p,
-                   struct pr_err *err)
+/* Laid out twice, so that all begin where the widest labels end. */
+static int draw_on(struct pr_canvas *v, struct pr_chart_plot *plots,
+                   size_t count, struct pr_err *err)
 {
+    const struct pr_box all = {0, 0, v->width, v->height};
+    double left = 0;
     int rc = v->kind->open(v, err);
 
     if (rc)
         return rc;
-    lay_out(p);
-    put_all(p);
+    for (size_t i = 0; i < count; i++) {
+        lay_out(&plots[i]);
+        left = fmax(left, plots[i].area.x);
+    }
+    v->kind->rect(v, &(struct pr_ink){.role = PR_ROLE_PAPER}, &all, NULL);
+    for (size_t i = 0; i < count; i++) {
+        plots[i].left = left;
+        if (count > 1)
+            lay_out(&plots[i]);
+        put_all(&plots[i]);
+    }
     return v->kind->close(v, err);
+}
+
+static double height_of(const struct pr_chart *c)
+{
+    return c->height > 0 ? c->height : PR_CHART_HEIGHT;
+}
+
+static int draw_plots(struct pr_chart_plot *plots, const struct pr_chart *c,
+                      size_t count, struct pr_canvas *v, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf title = PR_BUF_INIT(1 << 16);
+    int rc = PR_OK;
+
+    for (size_t i = 0; !rc && i < count; i++) {
+        plots[i] = (struct pr_chart_plot){.c = &c[i], .v = v, .top = v->height};
+        v->height += height_of(&c[i]);
+        plots[i].bottom = v->height;
+        rc = take_curves(&plots[i], err);
+    }
+    if (!rc && v->height > PR_CHART_SIDE)
+        rc = pr_fail(err, PR_E_CONF, "", "an image of more than %d pixels",
+                     PR_CHART_SIDE);
+    if (rc)
+        return rc;
+    pr_chart_clean(&title, has_text(c->title) ? c->title : "chart");
+    v->title = pr_buf_ok(&title) ? title.data : "chart";
+    rc = draw_on(v, plots, count, err);
+    return !rc && !pr_buf_ok(&title) ? pr_fail_nomem(err) : rc;
+}
+
+int pr_chart_draw_panels(const struct pr_chart *c, size_t count,
+                         const struct pr_canvas_kind *kind, struct pr_buf *out,
+                         struct pr_err *err)
+{
+    struct pr_canvas v = {.kind = kind,
+                          .out = out,
+                          .width = c->width > 0 ? c->width : PR_CHART_WIDTH,
+                          .scale = c->scale > 0 ? c->scale : 1};
+    struct pr_chart_plot *plots = pr_alloc_zeroed(count * sizeof *plots);
+    int rc = plots ? draw_plots(plots, c, count, &v, err) : pr_fail_nomem(err);
+
+    for (size_t i = 0; plots && i < count; i++)
+        free_curves(&plots[i]);
+    pr_free(plots);
+    return rc;
 }
 
 int pr_chart_draw(const struct pr_chart *c, const struct pr_canvas_kind *kind,
                   struct pr_buf *out, struct pr_err *err)
 {
-    PR_AUTO_BUF struct pr_buf title = PR_BUF_INIT(1 << 16);
-    struct pr_canvas v = {.kind = kind,
-                          .out = out,
-                          .width = c->width > 0 ? c->width : PR_CHART_WIDTH,
-                          .height = c->height > 0 ? c->height : PR_CHART_HEIGHT,
-                          .scale = c->scale > 0 ? c->scale : 1};
-    struct pr_chart_plot p = {.c = c, .v = &v};
-    int rc = take_curves(&p, err);
-
-    if (!rc) {
-        pr_chart_clean(&title, has_text(c->title) ? c->title : "chart");
-        v.title = pr_buf_ok(&title) ? title.data : "chart";
-        rc = draw_on(&v, &p, err);
-    }
-    if (!rc && !pr_buf_ok(&title))
-        rc = pr_fail_nomem(err);
-    free_curves(&p);
-    return rc;
+    return pr_chart_draw_panels(c, 1, kind, out, err);
 }

@@ -59,6 +59,7 @@ struct pr_chart {
     const char *title, *subtitle, *x_label, *y_label;
     const char *x_unit, *y_unit;
     enum pr_chart_scale x_scale, y_scale;
+    double x_from, x_to; /* x goes at least so far; equal: as points do */
     const char *const *x_names; /* x is a number of one of them, from 0 */
     size_t x_name_count;
     bool x_at_points; /* ticks where points are, when they are few */
@@ -76,5 +77,11 @@ struct pr_chart {
 /* Appends the image. PR_E_UNAVAIL: what the kind needs is not there. */
 int pr_chart_draw(const struct pr_chart *c, const struct pr_canvas_kind *kind,
                   struct pr_buf *out, struct pr_err *err) PR_MUST_CHECK;
+
+/* Several in one image, one below the other, with their left edges in line. The
+ * first one's width, scale and title are the image's. */
+int pr_chart_draw_panels(const struct pr_chart *charts, size_t count,
+                         const struct pr_canvas_kind *kind, struct pr_buf *out,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -88,7 +88,7 @@ static void put_x_axis(const struct pr_chart_plot *p)
 {
     const struct pr_box *b = &p->area;
     double bottom = b->y + b->h;
-    struct pr_label title = {.x = b->x + b->w / 2, .y = p->v->height - 18};
+    struct pr_label title = {.x = b->x + b->w / 2, .y = p->bottom - 18};
 
     p->v->kind->begin(p->v, "x-axis", -1, NULL);
     if (p->x.is_names)
@@ -116,7 +116,7 @@ double pr_chart_fit_names(struct pr_chart_plot *p)
         return PR_CHART_TEXT + 8;
     /* Turned, they need no more than the height of a line each. */
     p->x_turn = TURNED;
-    p->x_room = fmin(fmin(widest + 1, TURNED_ROOM), p->v->height / 3);
+    p->x_room = fmin(fmin(widest + 1, TURNED_ROOM), (p->bottom - p->top) / 3);
     p->x_room = fmin(p->x_room, (p->area.x + slot / 2 - 4) / cos(angle));
     p->x_every = (size_t)ceil((PR_CHART_TEXT + 6) / sin(angle) / slot);
     if (p->x_every < 1)

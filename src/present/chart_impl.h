@@ -99,6 +99,8 @@ struct pr_chart_plot {
     const struct pr_chart *c;
     struct pr_canvas *v;
     struct pr_axis x, y;
+    double top, bottom; /* of its part of the canvas */
+    double left;        /* the area begins there, or more to the right */
     struct pr_box area;
     struct pr_chart_curve *curves;
     size_t curve_count;

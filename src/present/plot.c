@@ -214,22 +214,174 @@ static int fill_in(struct plot *p, struct pr_err *err)
     return PR_OK;
 }
 
+/* One chart of series that have one unit. */
+static int make_chart(struct plot *p, const char **names, struct pr_chart *ret,
+                      struct pr_err *err)
+{
+    int rc = pr_plot_look(&p->o->chart, &p->look, err);
+
+    p->names = names;
+    p->series =
+        PR_ARENA_ARRAY(p->arena, struct pr_chart_series, p->s->count + 1);
+    if (!rc && !p->series)
+        rc = pr_fail_nomem(err);
+    if (!rc)
+        rc = take_all(p, err);
+    if (!rc)
+        rc = fill_in(p, err);
+    *ret = p->look.chart;
+    return rc;
+}
+
+/* ---- panels, where units differ */
+
+enum { MOST_PANELS = 8, PANEL = 220, HEADING = 60 };
+
+struct panel {
+    struct pr_plotdata set;
+    const char **names;
+};
+
+/* What a panel of one column or task is called; of several, their common
+ * beginning: "mem" of mem.used_bytes and mem.cached_bytes. */
+static const char *panel_label(struct pr_arena *a, const struct pr_plotdata *d)
+{
+    const char *first = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->count; i++) {
+        const struct pr_value *v = pr_get(&d->series[i].filters, "column");
+        size_t same = 0;
+
+        if (!v)
+            v = pr_get(&d->series[i].filters, "task");
+        if (!v || v->kind != PR_STR)
+            return d->y;
+        if (!first) {
+            first = v->s;
+            n = strlen(first);
+        }
+        while (same < n && first[same] == v->s[same])
+            same++;
+        if (same < n || v->s[same])
+            while (same && first[same - 1] != '.')
+                same--;
+        n = same;
+    }
+    while (n && first[n - 1] == '.')
+        n--;
+    return n ? pr_arena_copy(a, first, n) : "";
+}
+
+static int split(const struct pr_plotdata *s, const char **names,
+                 struct pr_arena *a, struct panel panels[static MOST_PANELS],
+                 size_t *ret_count, struct pr_err *err)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        struct panel *p = panels;
+
+        while (p < panels + n && strcmp(p->set.y_unit, s->series[i].unit) != 0)
+            p++;
+        if (p == panels + MOST_PANELS) {
+            pr_fail(err, PR_E_CONF, "--yparam",
+                    "these have more than %d different units", MOST_PANELS);
+            return pr_hint(err, "name fewer with --yparam");
+        }
+        if (p == panels + n) {
+            n++;
+            *p = (struct panel){.set = *s};
+            p->set.y_unit = s->series[i].unit;
+            p->set.count = 0;
+            p->set.series =
+                PR_ARENA_ARRAY(a, struct pr_plotdata_series, s->count);
+            p->names = PR_ARENA_ARRAY(a, const char *, s->count + 1);
+            if (!p->set.series || !p->names)
+                return pr_fail_nomem(err);
+        }
+        p->names[p->set.count] = names[i];
+        p->set.series[p->set.count++] = s->series[i];
+    }
+    *ret_count = n;
+    return PR_OK;
+}
+
+/* So that all have the same x. */
+static void span_x(const struct pr_plotdata *s, struct pr_chart *c)
+{
+    if (!s->x_numbers || !s->x_count || c->x_names)
+        return;
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t k = 0; k < s->series[i].count; k++) {
+            double x = s->series[i].points[k].x_number;
+
+            c->x_from = fmin(c->x_from, x);
+            c->x_to = fmax(c->x_to, x);
+        }
+}
+
+static void arrange(struct pr_chart *charts, size_t n)
+{
+    double height =
+        charts[0].height > 0 ? charts[0].height : HEADING + PANEL * (double)n;
+
+    for (size_t i = 0; i < n; i++) {
+        charts[i].height = fmax(120, (height - HEADING) / (double)n);
+        if (i) {
+            charts[i].title = charts[i].subtitle = "";
+        } else {
+            charts[i].height += HEADING;
+        }
+        if (i + 1 < n && !charts[i].x_names)
+            charts[i].x_label = "";
+    }
+}
+
+static int draw_split(const struct plot *whole, const char **names,
+                      const struct pr_canvas_kind *kind, struct pr_buf *out,
+                      struct pr_err *err)
+{
+    struct panel panels[MOST_PANELS];
+    struct pr_chart charts[MOST_PANELS];
+    size_t n = 0;
+    int rc = split(whole->s, names, whole->arena, panels, &n, err);
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        struct plot p = *whole;
+
+        p.s = &panels[i].set;
+        rc = make_chart(&p, panels[i].names, &charts[i], err);
+        if (rc)
+            break;
+        charts[i].y_label = panel_label(whole->arena, p.s);
+        if (!charts[i].y_label)
+            return pr_fail_nomem(err);
+        span_x(whole->s, &charts[i]);
+    }
+    if (rc)
+        return rc;
+    arrange(charts, n);
+    return pr_chart_draw_panels(charts, n, kind, out, err);
+}
+
 int pr_plot_draw(const struct pr_plotdata *s, const struct pr_plot_opts *o,
                  const struct pr_canvas_kind *kind, struct pr_buf *out,
                  struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct plot p = {.s = s, .o = o, .arena = a};
+    struct pr_chart chart;
+    const char **names;
     int rc = a ? pr_plot_look(&o->chart, &p.look, err) : pr_fail_nomem(err);
 
     if (rc)
         return rc;
-    p.names = pr_plot_names(s, p.look.legend, a);
-    p.series = PR_ARENA_ARRAY(a, struct pr_chart_series, s->count + 1);
-    if (!p.names || !p.series)
+    names = pr_plot_names(s, p.look.legend, a);
+    if (!names)
         return pr_fail_nomem(err);
-    rc = take_all(&p, err);
-    if (!rc)
-        rc = fill_in(&p, err);
-    return rc ? rc : pr_chart_draw(&p.look.chart, kind, out, err);
+    if (s->count && s->series[0].unit)
+        return draw_split(&p, names, kind, out, err);
+    rc = make_chart(&p, names, &chart, err);
+    return rc ? rc : pr_chart_draw(&chart, kind, out, err);
 }

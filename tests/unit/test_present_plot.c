@@ -40,8 +40,8 @@ static struct pr_plotdata two(const char *first, const char *second)
                                                       .values = values,
                                                       .count = 4};
         }
-    series[0] = (struct pr_plotdata_series){json(first), points[0], 3};
-    series[1] = (struct pr_plotdata_series){json(second), points[1], 2};
+    series[0] = (struct pr_plotdata_series){json(first), points[0], 3, NULL};
+    series[1] = (struct pr_plotdata_series){json(second), points[1], 2, NULL};
     return (struct pr_plotdata){.x = "n",
                                 .y = "t",
                                 .series = series,
@@ -194,6 +194,51 @@ static void bars_stand_at_all_x(void **state)
     assert_int_equal(count("<circle class=\"dot d0\""), 4);
 }
 
+/* A panel for each unit, as wide in time, with one title and one label of x. */
+static void units_have_panels(void **state)
+{
+    struct pr_plotdata d =
+        two("{\"column\": \"cpu\"}", "{\"column\": \"mem.used\"}");
+    struct pr_err err = {0};
+
+    (void)state;
+    d.series[0].unit = "share";
+    d.series[1].unit = "bytes";
+    assert_int_equal(draw(&d, PR_PLOT_LINE, NULL, &err), PR_OK);
+    assert_int_equal(count("width=\"800\" height=\"500\""), 1);
+    assert_int_equal(count(">t by n</text>"), 1);
+    assert_int_equal(count(">n</text>"), 1);
+    assert_int_equal(count(">cpu</text>") + count(">mem.used</text>"), 2);
+    assert_int_equal(count("<g class=\"x-axis\""), 2);
+    assert_int_equal(count("<g class=\"y-axis\""), 2);
+    assert_int_equal(count(" B</text>") > 1, 1);
+    assert_int_equal(count(" %</text>") > 1, 1);
+    assert_int_equal(draw(&d, PR_PLOT_SPREAD, "{\"height\": 300}", &err),
+                     PR_OK);
+    assert_int_equal(count("width=\"800\" height=\"300\""), 1);
+}
+
+static void units_are_not_too_many(void **state)
+{
+    static const char *const units[] = {"a", "b", "c", "d", "e",
+                                        "f", "g", "h", "i"};
+    struct pr_plotdata d = two("{\"a\": 1}", "{\"a\": 2}");
+    struct pr_plotdata_series many[9];
+    struct pr_err err = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 9; i++) {
+        many[i] = d.series[0];
+        many[i].unit = units[i];
+    }
+    d.series = many;
+    d.count = 8;
+    assert_int_equal(draw(&d, PR_PLOT_LINE, NULL, &err), PR_OK);
+    d.count = 9;
+    assert_int_equal(draw(&d, PR_PLOT_LINE, NULL, &err), PR_E_CONF);
+    assert_true(*err.hint);
+}
+
 static void boxes_are_of_an_x_or_of_a_series(void **state)
 {
     struct pr_plotdata d = two("{\"a\": 1}", "{\"a\": 2}");
@@ -290,6 +335,8 @@ int main(void)
         cmocka_unit_test(options_are_heeded),
         cmocka_unit_test(what_is_not_told_is_found),
         cmocka_unit_test(bars_stand_at_all_x),
+        cmocka_unit_test(units_have_panels),
+        cmocka_unit_test(units_are_not_too_many),
         cmocka_unit_test(boxes_are_of_an_x_or_of_a_series),
         cmocka_unit_test(a_baseline_is_a_line),
         cmocka_unit_test(spreads_are_quartiles),

@@ -14,6 +14,7 @@ grep -c '<rect class="bar l0 hollow"' box.svg
 prony plot out --chart-type monitor --yparam 'cpu,cpu.0' --query '{"n": 2}' \
     --chart-file cpu.svg | grep -c '"column"'
 grep -c '>100 %</text>' cpu.svg
-prony plot out --chart-type monitor --yparam 'cpu,mem.used_bytes' ||
-    echo "exit $?"
+prony plot out --chart-type monitor --yparam 'cpu,mem.used_bytes' \
+    --chart-file two.svg >/dev/null
+grep -c 'class="y-axis"' two.svg
 prony plot out --chart-type rate --yparam eval || echo "exit $?"
