@@ -231,9 +231,11 @@ static void say_scores(const struct pr_suite_report *r)
         (!differ(r->milarun, r->penalised) && !differ(r->milarun, r->strict)))
         return;
     say(SAY_INFO,
-        "note: score %.2f as milarun has it, %.2f with the variance penalty, "
+        "note: score %.2f as %s has it, %.2f with the variance penalty, "
         "%.2f strictly\n",
-        r->milarun, r->penalised, r->strict);
+        r->milarun,
+        r->suite->kind == PR_SUITE_MILABENCH ? "milabench" : "milarun",
+        r->penalised, r->strict);
     if (r->missing)
         say(SAY_INFO,
             "note: %zu test%s with a weight %s no figure and count%s as 1 in "
@@ -272,7 +274,9 @@ static int show(const struct suite_ask *ask, const struct pr_suite_report *r,
     if (f == PR_TABLE_JSON)
         rc = pr_suite_json(r, &text, err);
     else if (f == PR_TABLE_TEXT)
-        rc = pr_suite_text(r, &text, err);
+        rc = r->suite->kind == PR_SUITE_MILABENCH
+                 ? pr_suite_bench_text(r, &text, err)
+                 : pr_suite_text(r, &text, err);
     else
         rc = pr_suite_table(r, f, &text, err);
     return rc ? rc : answer_buf(&text, err);

@@ -123,10 +123,13 @@ static int read_folder(struct pr_suite_work *w,
         return rc;
     if (w->suite.kind == PR_SUITE_RUN)
         return pr_suite_read_run(w, err);
+    if (w->suite.kind == PR_SUITE_MILABENCH)
+        return pr_suite_read_bench(w, opts, err);
     return pr_suite_read_results(w, opts, err);
 }
 
-static int read_document(struct pr_suite_work *w, struct pr_err *err)
+static int read_document(struct pr_suite_work *w,
+                         const struct pr_suite_opts *opts, struct pr_err *err)
 {
     const char *text;
     size_t len;
@@ -135,6 +138,10 @@ static int read_document(struct pr_suite_work *w, struct pr_err *err)
 
     if (rc)
         return rc;
+    if (len > 4 && memcmp(text, "PK\3\4", 4) == 0) {
+        w->suite.kind = PR_SUITE_MILABENCH;
+        return pr_suite_read_zip(w, text, len, opts, err);
+    }
     return pr_suite_read_summary(w, text, len, w->suite.path, err);
 }
 
@@ -155,6 +162,8 @@ int pr_suite_read(const char *path, const struct pr_suite_opts *opts,
     struct stat st;
     size_t n = strlen(path);
 
+    if (!opts)
+        opts = &plain;
     if (stat(path, &st))
         return pr_fail_errno(err, PR_E_IO, path, "cannot open");
     w = pr_suite_work_new(path, PR_SUITE_SUMMARY, err);
@@ -166,9 +175,8 @@ int pr_suite_read(const char *path, const struct pr_suite_opts *opts,
     if (!w->suite.path)
         return hand_out(w, pr_fail_nomem(err), ret);
     return hand_out(w,
-                    S_ISDIR(st.st_mode)
-                        ? read_folder(w, opts ? opts : &plain, err)
-                        : read_document(w, err),
+                    S_ISDIR(st.st_mode) ? read_folder(w, opts, err)
+                                        : read_document(w, opts, err),
                     ret);
 }
 

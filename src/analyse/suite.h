@@ -174,6 +174,7 @@ int pr_suite_weights_take(const struct pr_value *v, const char *name,
 /* A row beside one baseline. */
 struct pr_suite_beside {
     double perf, ratio, adj, ratio_adj;
+    double machine; /* milabench's score of the test */
 };
 
 struct pr_suite_row {
@@ -216,7 +217,7 @@ struct pr_suite_report {
     double failure_rate; /* 0.01 is 1 %; NaN: nothing ran */
     bool pass;
     double score;     /* as the options ask */
-    double milarun;   /* the score as milarun has it */
+    double milarun;   /* the score as milarun, or milabench, has it */
     double penalised; /* with the variance penalty */
     double strict;    /* over the tests that have a figure */
     double coverage;  /* their share of all weights; NaN: no weights */

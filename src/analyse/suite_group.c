@@ -13,34 +13,15 @@ struct group {
     size_t first;
 };
 
-struct numbers {
-    double *v;
-    size_t count, cap;
-};
-
-static int push(struct numbers *n, double d)
-{
-    if (n->count == n->cap) {
-        size_t cap = n->cap ? n->cap * 2 : 64;
-        double *v = pr_realloc(n->v, cap * sizeof *v);
-        if (!v)
-            return PR_E_NOMEM;
-        n->v = v;
-        n->cap = cap;
-    }
-    n->v[n->count++] = d;
-    return PR_OK;
-}
-
 /* ---- one test */
 
 struct gather {
     struct pr_suite_work *w;
     struct pr_suite_test *test;
-    struct numbers total, train;
+    struct pr_suite_numbers total, train;
     struct pr_keyset ids;
     struct pr_suite_device *devices;
-    struct numbers *of; /* rates of each device */
+    struct pr_suite_numbers *of; /* rates of each device */
     size_t device_count, device_cap, of_cap;
 };
 
@@ -82,8 +63,8 @@ static int add_device(struct gather *g, const char *name, int64_t number)
     struct pr_suite_device *devices =
         pr_arena_grow(g->w->arena, g->devices, g->device_count, &g->device_cap,
                       sizeof *devices);
-    struct numbers *of = pr_arena_grow(g->w->arena, g->of, g->device_count,
-                                       &g->of_cap, sizeof *of);
+    struct pr_suite_numbers *of = pr_arena_grow(
+        g->w->arena, g->of, g->device_count, &g->of_cap, sizeof *of);
 
     if (devices)
         g->devices = devices;
@@ -91,7 +72,7 @@ static int add_device(struct gather *g, const char *name, int64_t number)
         g->of = of;
     if (!devices || !of)
         return PR_E_NOMEM;
-    of[g->device_count] = (struct numbers){0};
+    of[g->device_count] = (struct pr_suite_numbers){0};
     devices[g->device_count++] =
         (struct pr_suite_device){.id = name, .number = number};
     return PR_OK;
@@ -113,7 +94,7 @@ static int see_device(struct gather *g, const struct pr_suite_run *run,
     if (!rc)
         rc = add_device(g, name, number);
     for (uint32_t i = 0; rc >= 0 && i < run->rate_count; i++)
-        rc = push(&g->of[at], run->rates[i].rate);
+        rc = pr_suite_push(&g->of[at], run->rates[i].rate);
     return rc < 0 ? rc : PR_OK;
 }
 
@@ -124,11 +105,11 @@ static int see_run(struct gather *g, const struct pr_suite_item *item)
     const char *id;
     size_t len;
     bool brief = false;
-    int rc = isnan(run->total) ? PR_OK : push(&g->total, run->total);
+    int rc = isnan(run->total) ? PR_OK : pr_suite_push(&g->total, run->total);
 
     for (uint32_t i = 0; !rc && i < run->rate_count; i++) {
         brief |= isnan(run->rates[i].rate);
-        rc = push(&g->train, run->rates[i].rate);
+        rc = pr_suite_push(&g->train, run->rates[i].rate);
     }
     t->short_runs += brief;
     t->silent_runs += !run->rate_count;

@@ -40,6 +40,16 @@ int pr_suite_result(struct pr_suite_reader *r, const char *text, size_t len,
                     struct pr_suite_item *item,
                     struct pr_err *err) PR_MUST_CHECK;
 
+/* ---- a list of numbers that grows */
+
+struct pr_suite_numbers {
+    double *v; /* pr_free */
+    size_t count, cap;
+};
+
+/* PR_E_NOMEM. */
+int pr_suite_push(struct pr_suite_numbers *n, double d) PR_MUST_CHECK;
+
 /* ---- slices of a rank, as they come */
 
 struct pr_suite_slices {
@@ -93,6 +103,9 @@ int pr_suite_group(struct pr_suite_work *w, struct pr_suite_item *items,
 /* -1: the id is no number. */
 int64_t pr_suite_device_number(const char *s, size_t len);
 
+/* What milabench says of the machine; text is borrowed. meta may be NULL. */
+void pr_suite_host_take(const struct pr_value *meta, struct pr_suite_host *ret);
+
 /* ---- the kinds */
 
 int pr_suite_read_results(struct pr_suite_work *w,
@@ -102,8 +115,10 @@ int pr_suite_read_run(struct pr_suite_work *w,
                       struct pr_err *err) PR_MUST_CHECK;
 /* Folders and zips of .data files. */
 int pr_suite_read_bench(struct pr_suite_work *w,
+                        const struct pr_suite_opts *opts,
                         struct pr_err *err) PR_MUST_CHECK;
 int pr_suite_read_zip(struct pr_suite_work *w, const char *text, size_t len,
+                      const struct pr_suite_opts *opts,
                       struct pr_err *err) PR_MUST_CHECK;
 int pr_suite_take_summary(struct pr_suite_work *w, const struct pr_value *v,
                           const char *name, struct pr_err *err) PR_MUST_CHECK;

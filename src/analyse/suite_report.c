@@ -19,14 +19,23 @@ struct make {
     struct pr_suite_row *rows;
     size_t count, cap;
     struct pr_keyset names;
+    bool bench; /* milabench's: its groups, weights and score */
 };
 
 /* ---- which rows */
 
+/* milabench puts benches of one group together. */
+static const char *group_of(const struct pr_suite_row *r)
+{
+    return r->test && r->test->bench ? r->test->bench->group : r->name;
+}
+
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct pr_suite_row *)a)->name,
-                  ((const struct pr_suite_row *)b)->name);
+    const struct pr_suite_row *x = a, *y = b;
+    int order = strcmp(group_of(x), group_of(y));
+
+    return order ? order : strcmp(x->name, y->name);
 }
 
 static int add_row(struct make *m, const char *name,
@@ -110,19 +119,43 @@ static void fill_row(struct pr_suite_row *row, bool penalise)
     row->adj = penalise ? row->fair_adj : row->plain_adj;
 }
 
+/* The whole machine: the sum over its devices where they are known. */
+static double machine_score(const struct pr_suite_test *t)
+{
+    const struct pr_suite_bench *b = t->bench;
+    double perf = b && b->device_sum > 0 ? b->device_sum : t->train.mean;
+
+    return perf * (t->n ? 1 - (double)t->failures / (double)t->n : 1);
+}
+
+/* A bench weighs what its config says, unless weights were given. */
+static void fill_bench(struct pr_suite_row *row, bool weighed, bool penalise)
+{
+    const struct pr_suite_bench *b = row->test ? row->test->bench : NULL;
+
+    if (!b)
+        return;
+    if (!weighed)
+        row->weight = b->weight;
+    row->score = row->plain_adj = machine_score(row->test);
+    row->fair_adj = row->score * (row->std_share < 1 ? 1 - row->std_share : 0);
+    row->adj = penalise ? row->fair_adj : row->plain_adj;
+}
+
 /* Failures of a baseline do not count, as in milarun. */
 static void fill_beside(struct pr_suite_beside *b, const struct pr_suite_row *r,
                         const struct pr_suite_test *t, bool penalise)
 {
     double nan = (double)NAN;
 
-    *b = (struct pr_suite_beside){nan, nan, nan, nan};
+    *b = (struct pr_suite_beside){nan, nan, nan, nan, nan};
     if (!t)
         return;
     b->perf = t->train.mean;
     b->ratio = r->perf / b->perf;
     b->adj = b->perf - (penalise ? penalty(&t->train) : 0);
     b->ratio_adj = r->adj / b->adj;
+    b->machine = machine_score(t);
 }
 
 /* Tests of a baseline by name: a suite may have many. */
@@ -155,6 +188,11 @@ static int fill_base(struct make *m, size_t base, struct pr_suite_beside *all)
     return rc;
 }
 
+static bool counts(const struct pr_suite_row *r)
+{
+    return !r->test || !r->test->bench || r->test->bench->enabled;
+}
+
 static int fill_rows(struct make *m)
 {
     size_t bases = m->o->base_count;
@@ -165,7 +203,9 @@ static int fill_rows(struct make *m)
     for (size_t i = 0; !rc && i < m->count; i++) {
         struct pr_suite_row *row = &m->rows[i];
         fill_row(row, m->o->penalise);
-        row->missing = row->weight > 0 && isnan(row->plain_adj);
+        if (m->bench)
+            fill_bench(row, m->o->weights != NULL, m->o->penalise);
+        row->missing = row->weight > 0 && counts(row) && isnan(row->plain_adj);
         row->beside = all + i * bases;
     }
     for (size_t b = 0; !rc && b < bases; b++)
@@ -175,7 +215,7 @@ static int fill_rows(struct make *m)
 
 /* ---- scores */
 
-enum column { ADJ, PLAIN, FAIR, STRICT, BASE };
+enum column { ADJ, PLAIN, FAIR, STRICT, BASE, MACHINE };
 
 static double cell(const struct pr_suite_row *r, enum column c, size_t base)
 {
@@ -186,6 +226,8 @@ static double cell(const struct pr_suite_row *r, enum column c, size_t base)
         return r->fair_adj;
     case BASE:
         return r->beside[base].adj;
+    case MACHINE:
+        return r->beside[base].machine;
     default:
         return r->plain_adj;
     }
@@ -211,6 +253,29 @@ static double score(const struct make *m, enum column c, size_t base)
     return exp(sum / weights);
 }
 
+/* milabench's: logarithms of one more than each, and what has none is 0. */
+static double bench_score(const struct make *m, enum column c, size_t base)
+{
+    double sum = 0, weights = 0;
+
+    for (size_t i = 0; i < m->count; i++) {
+        const struct pr_suite_row *r = &m->rows[i];
+        double value = cell(r, c, base);
+
+        if (isnan(r->weight) || !counts(r) || (c == STRICT && isnan(value)))
+            continue;
+        weights += r->weight;
+        if (!isnan(value))
+            sum += log(value + 1) * r->weight;
+    }
+    return exp(sum / weights);
+}
+
+static double total(const struct make *m, enum column c)
+{
+    return m->bench ? bench_score(m, c, 0) : score(m, c, 0);
+}
+
 static int score_bases(const struct make *m, struct pr_suite_report *ret)
 {
     struct pr_suite_base_score *scores =
@@ -219,7 +284,8 @@ static int score_bases(const struct make *m, struct pr_suite_report *ret)
     if (!scores)
         return PR_E_NOMEM;
     for (size_t i = 0; i < ret->bases; i++) {
-        scores[i].score = score(m, BASE, i);
+        scores[i].score =
+            m->bench ? bench_score(m, MACHINE, i) : score(m, BASE, i);
         scores[i].ratio = ret->score / scores[i].score;
         scores[i].empty = !m->o->bases[i]->count;
     }
@@ -235,8 +301,8 @@ static int fill_scores(const struct make *m, struct pr_suite_report *ret)
         const struct pr_suite_row *r = &m->rows[i];
         fail += isnan(r->fail) ? 0 : r->fail;
         n += isnan(r->n) ? 0 : r->n;
-        all += isnan(r->weight) ? 0 : r->weight;
-        there += isnan(r->weight) || r->missing ? 0 : r->weight;
+        all += isnan(r->weight) || !counts(r) ? 0 : r->weight;
+        there += isnan(r->weight) || !counts(r) || r->missing ? 0 : r->weight;
         ret->missing += r->missing;
     }
     ret->failure_rate = fail / n;
@@ -244,10 +310,10 @@ static int fill_scores(const struct make *m, struct pr_suite_report *ret)
     if (!ret->scored)
         return PR_OK;
     ret->coverage = there / all;
-    ret->score = score(m, ADJ, 0);
-    ret->milarun = score(m, PLAIN, 0);
-    ret->penalised = score(m, FAIR, 0);
-    ret->strict = score(m, STRICT, 0);
+    ret->milarun = total(m, PLAIN);
+    ret->penalised = total(m, FAIR);
+    ret->strict = total(m, STRICT);
+    ret->score = total(m, ADJ);
     if (m->o->price > 0 || m->o->price < 0) {
         ret->price = m->o->price;
         ret->rpp = ret->price / ret->score;
@@ -340,7 +406,8 @@ int pr_suite_report(const struct pr_suite *s,
                     const struct pr_suite_report_opts *opts, struct pr_arena *a,
                     struct pr_suite_report *ret, struct pr_err *err)
 {
-    struct make m = {.s = s, .o = opts, .arena = a};
+    bool bench = s->kind == PR_SUITE_MILABENCH;
+    struct make m = {.s = s, .o = opts, .arena = a, .bench = bench};
     double nan = (double)NAN;
     int rc;
 
@@ -348,8 +415,8 @@ int pr_suite_report(const struct pr_suite *s,
         .suite = s,
         .title =
             opts->title && *opts->title ? opts->title : "Benchmark results",
-        .has_weights = opts->weights != NULL,
-        .scored = opts->weights && opts->weights->count,
+        .has_weights = bench || opts->weights != NULL,
+        .scored = bench || (opts->weights && opts->weights->count),
         .bases = opts->base_count,
         .base_names = opts->base_names,
         .failure_rate = nan,

@@ -3,6 +3,7 @@
  * (base/pairwise.h).
  */
 #include "analyse/suite_impl.h"
+#include "base/mem.h"
 #include "base/pairwise.h"
 
 #include <math.h>
@@ -23,6 +24,20 @@ void pr_suite_stats(const double *v, size_t n, struct pr_suite_stats *ret)
         if (!(v[i] <= ret->max))
             ret->max = isnan(ret->max) ? nan : v[i];
     }
+}
+
+int pr_suite_push(struct pr_suite_numbers *n, double d)
+{
+    if (n->count == n->cap) {
+        size_t cap = n->cap ? n->cap * 2 : 64;
+        double *v = pr_realloc(n->v, cap * sizeof *v);
+        if (!v)
+            return PR_E_NOMEM;
+        n->v = v;
+        n->cap = cap;
+    }
+    n->v[n->count++] = d;
+    return PR_OK;
 }
 
 /* ---- slices */

@@ -58,6 +58,59 @@ static int wrong(const struct pr_member *m, const char *name, const char *what,
     return pr_hint(err, "'prony summary DIR' makes one of a folder of results");
 }
 
+/* ---- milabench's */
+
+static void read_load(const struct pr_value *load, struct pr_suite_bench *b)
+{
+    double watts = 0;
+
+    b->peak_memory = b->watts = (double)NAN;
+    b->has_load = load && load->kind == PR_MAP && load->len;
+    for (uint32_t i = 0; b->has_load && i < load->len; i++) {
+        const struct pr_value *v = &load->members[i].value;
+        double most = number_at(pr_get(v, "memory"), "max");
+        if (isnan(b->peak_memory) || most > b->peak_memory)
+            b->peak_memory = most;
+        watts += number_at(pr_get(v, "power"), "median");
+    }
+    if (b->has_load)
+        b->watts = watts / load->len;
+}
+
+static int read_bench(struct pr_suite_work *w, const struct pr_value *v,
+                      const struct pr_value *rate, struct pr_suite_test *t,
+                      struct pr_err *err)
+{
+    struct pr_suite_bench *b = PR_ARENA_NEW(w->arena, struct pr_suite_bench);
+    const struct pr_value *group = pr_get(v, "group");
+    const struct pr_value *enabled = pr_get(v, "enabled");
+    double weight = number_at(v, "weight"), energy = number_at(v, "energy");
+    double per_watt = number_at(v, "perf_watt");
+
+    if (!b)
+        return pr_fail_nomem(err);
+    b->group = group && group->kind == PR_STR ? group->s : t->name;
+    b->gpus = count_at(v, "ngpu");
+    b->q1 = number_at(rate, "q1");
+    b->median = number_at(rate, "median");
+    b->q3 = number_at(rate, "q3");
+    b->sem = number_at(rate, "sem");
+    b->weight = isnan(weight) ? 0 : weight;
+    b->enabled = enabled && enabled->kind == PR_BOOL && enabled->b;
+    b->kilojoules = isnan(energy) ? 0 : energy;
+    b->per_watt = pr_get(v, "perf_watt") ? per_watt : 0;
+    b->device_sum = t->device_count ? 0 : (double)NAN;
+    for (size_t i = 0; i < t->device_count; i++)
+        b->device_sum += t->devices[i].stats.mean;
+    read_load(pr_get(v, "gpu_load"), b);
+    t->peak_memory = b->peak_memory;
+    t->bench = b;
+    w->suite.kind = PR_SUITE_MILABENCH;
+    if (!w->suite.host.cpu && !w->suite.host.gpus)
+        pr_suite_host_take(pr_get(v, "meta"), &w->suite.host);
+    return PR_OK;
+}
+
 static int read_test(struct pr_suite_work *w, const struct pr_member *m,
                      const char *name, struct pr_suite_test *t,
                      struct pr_err *err)
@@ -65,6 +118,7 @@ static int read_test(struct pr_suite_work *w, const struct pr_member *m,
     const struct pr_value *v = &m->value, *peak;
     const struct pr_value *train = pr_get(v, "train");
     bool modern = !train;
+    int rc;
 
     if (modern)
         train = pr_get(v, "train_rate");
@@ -82,7 +136,8 @@ static int read_test(struct pr_suite_work *w, const struct pr_member *m,
     peak = pr_get(v, "peak_memory");
     t->peak_memory = peak && pr_is_number(peak) ? pr_number(peak) : (double)NAN;
     t->peak_is_whole = peak && peak->kind == PR_INT;
-    return read_devices(w, pr_get(v, modern ? "per_gpu" : "pergpu"), t, err);
+    rc = read_devices(w, pr_get(v, modern ? "per_gpu" : "pergpu"), t, err);
+    return rc || !modern ? rc : read_bench(w, v, train, t, err);
 }
 
 int pr_suite_take_summary(struct pr_suite_work *w, const struct pr_value *v,
@@ -103,6 +158,10 @@ int pr_suite_take_summary(struct pr_suite_work *w, const struct pr_value *v,
         return pr_fail_nomem(err);
     for (uint32_t i = 0; !rc && i < v->len; i++)
         rc = read_test(w, &v->members[i], name, &tests[i], err);
+    for (uint32_t i = 0; !rc && i < v->len; i++)
+        if (w->suite.kind == PR_SUITE_MILABENCH && !tests[i].bench)
+            rc = wrong(&v->members[i], name, "is not of the kind of the others",
+                       err);
     w->suite.tests = tests;
     w->suite.count = v->len;
     w->suite.files = 1;

@@ -1,4 +1,5 @@
 /* A report of a suite as milarun prints it. */
+#include "present/screen.h"
 #include "present/suite_frame.h"
 #include "present/suite_report.h"
 
@@ -13,6 +14,8 @@ static const struct pr_frame_number share = {6, 1, true, "NaN"};
 static const struct pr_frame_number device = {0, 0, true, "NaN"};
 static const struct pr_frame_number plain = {10, 2, false, NULL};
 static const struct pr_frame_number rate = {10, 2, true, NULL};
+
+enum { EMPTY_NAMES = 100 }; /* pandas shows no more */
 
 #define MAX_COLUMNS(r) (6 + 4 * (r)->bases)
 
@@ -41,6 +44,18 @@ static void beside(struct pr_frame *f, const struct pr_suite_report *r,
     }
 }
 
+/* What pandas says of a table without columns. */
+static void print_empty(const char *const *names, size_t rows,
+                        struct pr_buf *out)
+{
+    pr_buf_str(out, "Empty DataFrame\nColumns: []\nIndex: [");
+    for (size_t i = 0; i < rows && i < EMPTY_NAMES; i++) {
+        pr_buf_str(out, i ? ", " : "");
+        pr_screen_clean(out, names[i], strlen(names[i]));
+    }
+    pr_buf_str(out, rows > EMPTY_NAMES ? ", ...]\n" : "]\n");
+}
+
 #define ROW(member) offsetof(struct pr_suite_row, member)
 #define SIDE(member) offsetof(struct pr_suite_beside, member)
 
@@ -50,7 +65,7 @@ static void print_rows(const struct pr_suite_report *r, struct pr_arena *a,
     struct pr_frame f;
 
     if (!r->count) {
-        pr_buf_str(out, "Empty DataFrame\nColumns: []\nIndex: []\n");
+        print_empty(NULL, 0, out);
         return;
     }
     pr_frame_init(&f, a, r->count, MAX_COLUMNS(r));
@@ -147,16 +162,19 @@ static void print_matrix(const struct pr_suite_matrix *m, struct pr_arena *a,
                          struct pr_buf *out)
 {
     struct pr_frame f;
+    int wide = 1; /* all numbers of devices are as long as the last */
 
+    for (size_t last = m->devices; last > 10; last = (last + 9) / 10)
+        wide++;
     if (!m->rows || !m->devices) {
-        pr_buf_str(out, "Empty DataFrame\nColumns: []\nIndex: []\n");
+        print_empty(m->names, m->rows, out);
         return;
     }
     pr_frame_init(&f, a, m->rows, m->devices);
     for (size_t i = 0; i < m->rows; i++)
         pr_frame_name(&f, i, m->names[i]);
     for (size_t d = 0; d < m->devices; d++) {
-        const char *head = pr_arena_printf(a, "%zu", d);
+        const char *head = pr_arena_printf(a, "%-*zu", wide, d);
         f.failed |= !head;
         pr_frame_column(&f, head);
         for (size_t i = 0; i < m->rows; i++)
