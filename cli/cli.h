@@ -29,6 +29,7 @@ enum verb_bit {
     ON_PLOT = 1 << 11,
     ON_SUMMARY = 1 << 12,
     ON_GATHER = 1 << 20,
+    ON_COMPARE = 1 << 16,
     ON_PLANS = ON_PLAN | ON_RUN,
     ON_TARGETS = ON_PLAN | ON_RUN | ON_GENERATE | ON_CAPACITY,
     ON_READS = ON_PARSE | ON_SCALING | ON_PLOT,
@@ -146,6 +147,7 @@ int cmd_parse(struct cli *c, struct pr_err *err);
 int cmd_scaling(struct cli *c, struct pr_err *err);
 int cmd_plot(struct cli *c, struct pr_err *err);
 int cmd_gather(struct cli *c, struct pr_err *err);
+int cmd_compare(struct cli *c, struct pr_err *err);
 int cmd_model(struct cli *c, struct pr_err *err);
 int cmd_help(struct cli *c, struct pr_err *err);
 int cmd_doctor(struct cli *c, struct pr_err *err);

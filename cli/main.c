@@ -125,6 +125,18 @@ static const struct verb verbs[] = {
      "  prony scaling --summary-file a.json --query '{\"exp.model\": "
      "\"vgg\"}'\n",
      cmd_scaling},
+    {"compare", ON_COMPARE, "A B…", "faster, slower, or the same?",
+     "Compares the first of two or more runs with each other one, test by "
+     "test and over all: the ratio, an interval that holds the true one, and "
+     "a word. Chance is kept out of the words: of a hundred comparisons of a "
+     "thing with itself at least 95 say 'same' throughout. Repeats are what is "
+     "counted; notes tell of outliers, slow first runs and drift, and what to "
+     "do about them. A, B may be run directories, suites, summaries, and "
+     "whatever else 'prony parse' reads.",
+     "  prony compare runs/before runs/after\n"
+     "  prony compare before.json after.json --fail-if slower:5%,failed\n"
+     "  prony compare old new --measure 'time_p*' --format md\n",
+     cmd_compare},
     {"plot", ON_PLOT, "FILE|DIR…", "series of figures, and charts of them",
      "Takes results wherever 'prony parse' finds them, sorts them into series "
      "and prints these as JSON, as DLBS's series_builder does. --chart-file "

@@ -1,7 +1,7 @@
 # bash completion for prony. Written by "prony __complete bash"; do not
 # edit.
 
-_prony_verbs='demo plan run generate capacity report summary parse scaling plot gather model help doctor'
+_prony_verbs='demo plan run generate capacity report summary parse scaling compare plot gather model help doctor'
 _prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container sys.plan_builder'
 _prony_names='exp.workload
 exp.command
@@ -501,6 +501,20 @@ _prony_options()
         --target-variable \
         --report-file \
         --format ;;
+    compare) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --fail-if \
+        --measure \
+        --skip-first \
+        --confidence \
+        --least \
+        --noise \
+        --format ;;
     plot) echo \
         --help \
         --log-level \
@@ -687,6 +701,15 @@ _prony_option()
     'scaling --target-variable') echo 'name' ;;
     'scaling --report-file') echo 'file' ;;
     'scaling --format') echo 'choice text json' ;;
+    'compare --log-level') echo 'choice critical error warning info debug' ;;
+    'compare --color') echo 'choice auto always never' ;;
+    'compare --progress') echo 'choice auto always never plain json' ;;
+    'compare --fail-if') echo 'any' ;;
+    'compare --measure') echo 'any' ;;
+    'compare --confidence') echo 'any' ;;
+    'compare --least') echo 'any' ;;
+    'compare --noise') echo 'any' ;;
+    'compare --format') echo 'choice text json csv md' ;;
     'plot --log-level') echo 'choice critical error warning info debug' ;;
     'plot --color') echo 'choice auto always never' ;;
     'plot --progress') echo 'choice auto always never plain json' ;;
@@ -746,6 +769,7 @@ _prony_takes()
     summary) echo dir ;;
     parse) echo file ;;
     scaling) echo file ;;
+    compare) echo file ;;
     plot) echo file ;;
     gather) echo dir ;;
     model) echo file ;;

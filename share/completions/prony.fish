@@ -497,6 +497,7 @@ function __prony_topics
         summary 'the results of a suite in one JSON' \
         parse 'numbers out of logs' \
         scaling 'how time changes with devices and batches' \
+        compare 'faster, slower, or the same?' \
         plot 'series of figures, and charts of them' \
         gather 'tables of GPU systems and their tasks' \
         model 'the networks there are, and their layers' \
@@ -541,17 +542,18 @@ complete -c prony -n __prony_no_verb -a report -d 'the results of a run or a sui
 complete -c prony -n __prony_no_verb -a summary -d 'the results of a suite in one JSON'
 complete -c prony -n __prony_no_verb -a parse -d 'numbers out of logs'
 complete -c prony -n __prony_no_verb -a scaling -d 'how time changes with devices and batches'
+complete -c prony -n __prony_no_verb -a compare -d 'faster, slower, or the same?'
 complete -c prony -n __prony_no_verb -a plot -d 'series of figures, and charts of them'
 complete -c prony -n __prony_no_verb -a gather -d 'tables of GPU systems and their tasks'
 complete -c prony -n __prony_no_verb -a model -d 'the networks there are, and their layers'
 complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
 complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l help -s h -d 'show this help'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l verbose -s v -d 'say more: --log-level debug'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling plot gather model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l help -s h -d 'show this help'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l verbose -s v -d 'say more: --log-level debug'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
+complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
 complete -c prony -n '__prony_verb plan run generate capacity' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
 complete -c prony -n '__prony_verb plan run generate capacity' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
 complete -c prony -n '__prony_verb plan run generate capacity' -l extension -s E -x -d 'change experiments that match a condition'
@@ -608,6 +610,13 @@ complete -c prony -n '__prony_verb report' -l compare-gpus -d 'of a suite: each 
 complete -c prony -n '__prony_verb report' -l title -x -d 'of a suite: over the report (default: Benchmark results)'
 complete -c prony -n '__prony_verb report' -l strict -d 'of a suite: exit with status 7 when a test that has a weight has no figure'
 complete -c prony -n '__prony_verb summary' -l output -s o -r -F -d 'write the summary to a file (also --out; default: stdout)'
+complete -c prony -n '__prony_verb compare' -l fail-if -x -d 'end with status 7 when a rule is broken: slower:5%, faster, failed, missing; several with commas'
+complete -c prony -n '__prony_verb compare' -l measure -x -d 'figures to compare, names or patterns such as \'time_*\'; \'all\' (default: the speed of each test)'
+complete -c prony -n '__prony_verb compare' -l skip-first -d 'throw away the first repeat of each test'
+complete -c prony -n '__prony_verb compare' -l confidence -x -d 'how often nothing is called a change when there is none (default: 0.95)'
+complete -c prony -n '__prony_verb compare' -l least -x -d 'changes up to this are \'same\' (default: 1%)'
+complete -c prony -n '__prony_verb compare' -l noise -x -d 'how much runs of the same thing differ, where each was run once (default: 2.5%)'
+complete -c prony -n '__prony_verb compare' -l format -x -a 'text json csv md' -d 'how the comparison is printed (default: text)'
 complete -c prony -n '__prony_verb parse scaling plot' -l recursive -s r -d 'read folders inside folders, too'
 complete -c prony -n '__prony_verb parse scaling plot' -l query -x -d 'only results that match: {"exp.framework": "caffe", "exp.num_gpus": [1, 2]}; text is a pattern that matches from the start, a list means one of these; may be repeated, and be a file'
 complete -c prony -n '__prony_verb parse scaling plot' -l select -x -d 'the same as --query'
@@ -666,6 +675,7 @@ complete -c prony -n '__prony_verb report' -a '(__fish_complete_directories)'
 complete -c prony -n '__prony_verb summary' -a '(__fish_complete_directories)'
 complete -c prony -n '__prony_verb parse' -r -F
 complete -c prony -n '__prony_verb scaling' -r -F
+complete -c prony -n '__prony_verb compare' -r -F
 complete -c prony -n '__prony_verb plot' -r -F
 complete -c prony -n '__prony_verb gather' -a '(__fish_complete_directories)'
 complete -c prony -n '__prony_verb model' -r -F

@@ -1,0 +1,20 @@
+/* What the files that show comparisons share. */
+#ifndef PR_PRESENT_COMPARE_IMPL_H
+#define PR_PRESENT_COMPARE_IMPL_H
+
+#include "present/compare_report.h"
+
+enum { PR_CHANGE_TEXT = 48 };
+
+/* "+14.8% ± 1.6". Returns out. */
+const char *pr_change_text(char out[static PR_CHANGE_TEXT],
+                           const struct pr_compare_row *r);
+
+int pr_compare_json(const struct pr_compare *c,
+                    const struct pr_compare_show *how, struct pr_buf *out,
+                    struct pr_err *err) PR_MUST_CHECK;
+int pr_compare_csv(const struct pr_compare *c,
+                   const struct pr_compare_show *how, struct pr_buf *out,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,170 @@
+/* A comparison for programs: JSON and CSV. */
+#include "base/json_build.h"
+#include "present/compare_impl.h"
+
+#include <math.h>
+
+static const char *better_word(enum pr_better b)
+{
+    static const char *const words[] = {
+        [PR_BETTER_UNKNOWN] = "unknown", [PR_BETTER_FASTER] = "up",
+        [PR_BETTER_SHORTER] = "down",    [PR_BETTER_MORE] = "up",
+        [PR_BETTER_LESS] = "down",
+    };
+
+    return words[b];
+}
+
+static void put_interval(const struct pr_compare_row *r, struct pr_jb *jb)
+{
+    pr_jb_float(jb, "ratio", r->ratio);
+    pr_jb_float(jb, "low", r->low);
+    pr_jb_float(jb, "high", r->high);
+    pr_jb_float(jb, "p", r->p);
+    pr_jb_str(jb, "verdict", pr_verdict_word(r->verdict));
+}
+
+static void put_row(const struct pr_compare_row *r,
+                    const struct pr_compare_show *how, struct pr_jb *jb)
+{
+    pr_jb_obj(jb, NULL);
+    pr_jb_str(jb, "test", r->name);
+    pr_jb_str(jb, "measure", r->measure);
+    pr_jb_str(jb, "better", better_word(r->better));
+    pr_jb_float(jb, "a", r->a);
+    pr_jb_float(jb, "b", r->b);
+    pr_jb_uint(jb, "runs_a", r->runs_a);
+    pr_jb_uint(jb, "runs_b", r->runs_b);
+    pr_jb_uint(jb, "failed_a", r->failed_a);
+    pr_jb_uint(jb, "failed_b", r->failed_b);
+    put_interval(r, jb);
+    if (how->rule_count)
+        pr_jb_bool(jb, "breaks_rule",
+                   pr_compare_breaks(r, how->rules, how->rule_count));
+    pr_jb_arr(jb, "notes");
+    for (size_t i = 0; i < r->note_count; i++)
+        pr_jb_str(jb, NULL, r->notes[i].text);
+    pr_jb_end(jb);
+    pr_jb_end(jb);
+}
+
+static void put_pair(const struct pr_compare_pair *p,
+                     const struct pr_compare_show *how, struct pr_jb *jb)
+{
+    pr_jb_obj(jb, NULL);
+    pr_jb_str(jb, "a", p->label_a);
+    pr_jb_str(jb, "b", p->label_b);
+    pr_jb_arr(jb, "rows");
+    for (size_t i = 0; i < p->count; i++)
+        put_row(&p->rows[i], how, jb);
+    pr_jb_end(jb);
+    if (p->has_all) {
+        pr_jb_obj(jb, "over_all");
+        pr_jb_uint(jb, "tests", p->all.runs_a);
+        put_interval(&p->all, jb);
+        pr_jb_end(jb);
+    }
+    pr_jb_end(jb);
+}
+
+int pr_compare_json(const struct pr_compare *c,
+                    const struct pr_compare_show *how, struct pr_buf *out,
+                    struct pr_err *err)
+{
+    struct pr_jb jb;
+
+    pr_jb_init(&jb, out, 2);
+    pr_jb_obj(&jb, NULL);
+    pr_jb_str(&jb, "schema", "prony.compare/1");
+    pr_jb_float(&jb, "confidence", c->confidence);
+    pr_jb_float(&jb, "least_change", c->least);
+    pr_jb_uint(&jb, "looks", c->looks);
+    pr_jb_arr(&jb, "pairs");
+    for (size_t i = 0; i < c->count; i++)
+        put_pair(&c->pairs[i], how, &jb);
+    pr_jb_end(&jb);
+    pr_jb_end(&jb);
+    pr_buf_char(out, '\n');
+    return pr_buf_ok(out) ? PR_OK : pr_fail_nomem(err);
+}
+
+/* ---- CSV */
+
+enum {
+    FROM,
+    TO,
+    TEST,
+    MEASURE,
+    A,
+    B,
+    RUNS_A,
+    RUNS_B,
+    FAILED_A,
+    FAILED_B,
+    RATIO,
+    LOW,
+    HIGH,
+    P,
+    VERDICT,
+    COLUMNS
+};
+
+static void csv_row(struct pr_table *t, const struct pr_compare_pair *p,
+                    const struct pr_compare_row *r)
+{
+    pr_table_row(t);
+    pr_table_set_str(t, FROM, p->label_a);
+    pr_table_set_str(t, TO, p->label_b);
+    pr_table_set_str(t, TEST, r->name);
+    pr_table_set_str(t, MEASURE, r->measure);
+    pr_table_set_float(t, A, r->a);
+    pr_table_set_float(t, B, r->b);
+    pr_table_set_int(t, RUNS_A, (int64_t)r->runs_a);
+    pr_table_set_int(t, RUNS_B, (int64_t)r->runs_b);
+    pr_table_set_int(t, FAILED_A, (int64_t)r->failed_a);
+    pr_table_set_int(t, FAILED_B, (int64_t)r->failed_b);
+    pr_table_set_float(t, RATIO, r->ratio);
+    pr_table_set_float(t, LOW, r->low);
+    pr_table_set_float(t, HIGH, r->high);
+    pr_table_set_float(t, P, r->p);
+    pr_table_set_str(t, VERDICT, pr_verdict_word(r->verdict));
+}
+
+int pr_compare_csv(const struct pr_compare *c,
+                   const struct pr_compare_show *how, struct pr_buf *out,
+                   struct pr_err *err)
+{
+    static const struct pr_column cols[COLUMNS] = {
+        [FROM] = {.title = "from", .kind = PR_COL_STR},
+        [TO] = {.title = "to", .kind = PR_COL_STR},
+        [TEST] = {.title = "test", .kind = PR_COL_STR},
+        [MEASURE] = {.title = "measure", .kind = PR_COL_STR},
+        [A] = {.title = "a", .kind = PR_COL_FLOAT},
+        [B] = {.title = "b", .kind = PR_COL_FLOAT},
+        [RUNS_A] = {.title = "runs_a", .kind = PR_COL_INT},
+        [RUNS_B] = {.title = "runs_b", .kind = PR_COL_INT},
+        [FAILED_A] = {.title = "failed_a", .kind = PR_COL_INT},
+        [FAILED_B] = {.title = "failed_b", .kind = PR_COL_INT},
+        [RATIO] = {.title = "ratio", .kind = PR_COL_FLOAT},
+        [LOW] = {.title = "low", .kind = PR_COL_FLOAT},
+        [HIGH] = {.title = "high", .kind = PR_COL_FLOAT},
+        [P] = {.title = "p", .kind = PR_COL_FLOAT},
+        [VERDICT] = {.title = "verdict", .kind = PR_COL_STR},
+    };
+    struct pr_table *t = pr_table_new(cols, COLUMNS);
+    int rc;
+
+    if (!t)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct pr_compare_pair *p = &c->pairs[i];
+
+        for (size_t k = 0; k < p->count; k++)
+            csv_row(t, p, &p->rows[k]);
+        if (p->has_all)
+            csv_row(t, p, &p->all);
+    }
+    rc = pr_table_print(t, PR_TABLE_CSV, how->style, out, err);
+    pr_table_free(t);
+    return rc;
+}
