@@ -100,6 +100,10 @@ int pr_py_trial_add(PyObject *module);
 PyObject *pr_py_trial_new(struct pr_py_probe *p, PyObject *args,
                           PyObject *keywords);
 
+/* Ends a trial that goes on, with the batches it has. 0, or -1 with an
+ * exception. */
+int pr_py_trial_cut(struct pr_py_trial *t);
+
 /* ---- types.c: what the limited API leaves to do by hand */
 
 /* Makes a type from its spec and puts it into the module. */

@@ -105,11 +105,11 @@ static bool measures(const struct pr_py_trial *t)
     return t->begun && t->probe && t->probe->current == t;
 }
 
+/* The iterator stays: the next trial may go on with it. */
 static void forget(struct pr_py_trial *t)
 {
     if (t->probe && t->probe->current == t)
         t->probe->current = NULL;
-    Py_CLEAR(t->it);
     Py_CLEAR(t->kept);
     Py_CLEAR(t->probe);
 }
@@ -309,6 +309,11 @@ static PyObject *take_iterator(PyObject *self, PyObject *none)
     Py_RETURN_NONE;
 }
 
+int pr_py_trial_cut(struct pr_py_trial *t)
+{
+    return end_trial(t, false);
+}
+
 static PyObject *close_trial(PyObject *self, PyObject *none)
 {
     (void)none;
@@ -396,6 +401,7 @@ static int trial_clear(PyObject *self)
     if (end_trial(t, false) < 0)
         PyErr_WriteUnraisable(NULL);
     PyErr_Restore(type, value, trace);
+    Py_CLEAR(t->it);
     Py_CLEAR(t->source);
     Py_CLEAR(t->sync);
     Py_CLEAR(t->settle);

@@ -86,7 +86,7 @@ class Session:
             self.config, batch_size=batch_size or 0, first=first or 0,
             rank=rank, ranks=ranks, write=write if rank == 0 else None,
             sum=sum if ranks > 1 else None)
-        self.batch_size = batch_size
+        self.batch_size, self.write = batch_size, write
         self.finished = False
         self.pid = os.getpid()
         self._profiled = False
@@ -153,7 +153,8 @@ class Session:
         self.finished = True
         _open.pop(id(self), None)
         try:
-            self.probe.finish()
+            if not self._empty:
+                self.probe.finish()
         finally:
             if self._profiled:
                 _prony.profiler(False)
@@ -165,7 +166,8 @@ class Session:
         numbers, verdict = self.probe.numbers(), self.probe.verdict()
         if not numbers:
             return
-        print("prony: " + verdict["text"], file=sys.stderr, flush=True)
+        if self.write is not None:
+            print("prony: " + verdict["text"], file=sys.stderr, flush=True)
         said = {"probe.verdict": verdict["bound"]}
         for phase, figures in numbers.items():
             said["%s_throughput" % phase.lower()] = figures["rate"]
