@@ -1,0 +1,263 @@
+/* The type Loader: threads that read and decode, a batch at a time. */
+#include "lent.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct loader {
+    PyObject_HEAD struct pr_loader *loader; /* NULL: closed */
+    pid_t pid;
+    bool waiting; /* a thread is in next() */
+};
+
+static PyObject *loader_type;
+
+/* ---- making one */
+
+/* Texts of a sequence; they stay valid as long as the sequence. NULL: not
+ * texts, with an exception. */
+static const char **texts_of(PyObject *list, size_t *ret_count)
+{
+    Py_ssize_t n = PyTuple_Size(list);
+    const char **texts =
+        n < 0 ? NULL : PyMem_Calloc((size_t)n + 1, sizeof *texts);
+
+    if (!texts)
+        return n < 0 ? NULL : (const char **)PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *bytes = PyTuple_GetItem(list, i);
+
+        texts[i] = bytes ? PyBytes_AsString(bytes) : NULL;
+        if (!texts[i]) {
+            PyMem_Free(texts);
+            return NULL;
+        }
+    }
+    *ret_count = (size_t)n;
+    return texts;
+}
+
+static int open_loader(struct loader *l, struct pr_loader_opts *o,
+                       PyObject *params)
+{
+    struct pr_err err = {0};
+    const char **texts = texts_of(params, &o->param_count);
+    int r;
+
+    if (!texts)
+        return -1;
+    o->params = texts;
+    Py_BEGIN_ALLOW_THREADS r = pr_loader_new(o, &l->loader, &err);
+    Py_END_ALLOW_THREADS PyMem_Free(texts);
+    if (r < 0)
+        pr_py_raise(&err);
+    return r < 0 ? -1 : 0;
+}
+
+static int take_shape(PyObject *shape, struct pr_loader_opts *o)
+{
+    Py_ssize_t n = PyTuple_Size(shape);
+
+    if (n < 0)
+        return -1;
+    if (n != 0 && n != 1 && n != 3) {
+        PyErr_SetString(
+            PyExc_ValueError,
+            "shape must be (channels, rows, columns) or (numbers,)");
+        return -1;
+    }
+    o->dims = (unsigned)n;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *x = PyTuple_GetItem(shape, i);
+
+        o->shape[i] = x ? PyLong_AsUnsignedLongLong(x) : 0;
+        if (PyErr_Occurred())
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *loader_new(PyTypeObject *type, PyObject *args,
+                            PyObject *keywords)
+{
+    static char *names[] = {"path",   "split",   "format",   "batch_size",
+                            "shape",  "augment", "shuffle",  "seed",
+                            "epochs", "threads", "prefetch", "params",
+                            NULL};
+    struct pr_loader_opts o = PR_LOADER_OPTS_INIT;
+    unsigned long long size = 1, seed = 1, epochs = 0;
+    PyObject *path = NULL, *shape, *params;
+    int augment = 0, shuffle = 0;
+    struct loader *l;
+
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "O&zzKO!ppKKIIO!:Loader", names,
+            PyUnicode_FSConverter, &path, &o.split, &o.format, &size,
+            &PyTuple_Type, &shape, &augment, &shuffle, &seed, &epochs,
+            &o.threads, &o.prefetch, &PyTuple_Type, &params))
+        return NULL;
+    o.path = PyBytes_AsString(path);
+    o.batch_size = size;
+    o.augment = augment;
+    o.shuffle = shuffle;
+    o.seed = seed;
+    o.epochs = epochs;
+    l = (struct loader *)pr_py_alloc((PyObject *)type);
+    if (l)
+        l->pid = getpid();
+    if (l && (take_shape(shape, &o) < 0 || open_loader(l, &o, params) < 0))
+        Py_CLEAR(l);
+    Py_DECREF(path);
+    return (PyObject *)l;
+}
+
+/* ---- and ending it */
+
+/* The threads of a forked child's loader are the parent's. */
+static void close_loader(struct loader *l)
+{
+    struct pr_loader *old = l->loader;
+
+    l->loader = NULL;
+    if (!old || l->pid != getpid())
+        return;
+    Py_BEGIN_ALLOW_THREADS pr_loader_free(old);
+    Py_END_ALLOW_THREADS
+}
+
+static void loader_dealloc(PyObject *self)
+{
+    close_loader((struct loader *)self);
+    pr_py_free(self);
+}
+
+static PyObject *loader_close(PyObject *self, PyObject *none)
+{
+    struct loader *l = (struct loader *)self;
+
+    (void)none;
+    if (l->waiting) {
+        PyErr_SetString(PyExc_RuntimeError, "another thread waits for a batch");
+        return NULL;
+    }
+    close_loader(l);
+    Py_RETURN_NONE;
+}
+
+/* ---- batches */
+
+static bool usable(struct loader *l)
+{
+    const char *why = NULL;
+
+    if (!l->loader)
+        why = "the loader is closed";
+    else if (l->pid != getpid())
+        why = "a loader does not survive a fork: make one in the child";
+    else if (l->waiting)
+        why = "another thread waits for a batch";
+    if (why)
+        PyErr_SetString(PyExc_RuntimeError, why);
+    return !why;
+}
+
+/* Waits in short pieces, so that Ctrl-C is noticed. */
+static int wait_next(struct loader *l, struct pr_loader_batch **ret,
+                     struct pr_err *err)
+{
+    int r;
+
+    l->waiting = true;
+    do {
+        Py_BEGIN_ALLOW_THREADS r = pr_loader_next(l->loader, .1, ret, err);
+        Py_END_ALLOW_THREADS
+    } while (r == PR_E_TIMEOUT && PyErr_CheckSignals() == 0);
+    l->waiting = false;
+    return r;
+}
+
+static PyObject *loader_next(PyObject *self, PyObject *none)
+{
+    struct loader *l = (struct loader *)self;
+    struct pr_loader_batch *batch = NULL;
+    struct pr_err err = {0};
+    int r;
+
+    (void)none;
+    if (!usable(l))
+        return NULL;
+    r = wait_next(l, &batch, &err);
+    if (r < 0)
+        return pr_py_raise(&err); /* or what a signal raised */
+    if (r == 0)
+        Py_RETURN_NONE;
+    return pr_py_lent(batch);
+}
+
+static PyObject *loader_facts(PyObject *self, PyObject *none)
+{
+    struct loader *l = (struct loader *)self;
+    struct pr_loader_facts f = {.size = sizeof f};
+
+    (void)none;
+    if (!usable(l))
+        return NULL;
+    pr_loader_facts(l->loader, &f);
+    return Py_BuildValue(
+        "{s:K,s:K,s:K,s:K,s:I,s:s,s:K,s:K,s:K,s:K}", "samples",
+        (unsigned long long)f.samples, "batches", (unsigned long long)f.batches,
+        "files", (unsigned long long)f.files, "classes",
+        (unsigned long long)f.classes, "threads", f.threads, "format", f.format,
+        "read_samples", (unsigned long long)f.read_samples, "read_bytes",
+        (unsigned long long)f.read_bytes, "failed",
+        (unsigned long long)f.failed, "buffer_bytes",
+        (unsigned long long)f.buffer_bytes);
+}
+
+static PyObject *loader_classes(PyObject *self, PyObject *none)
+{
+    struct loader *l = (struct loader *)self;
+    PyObject *list = PyList_New(0), *name;
+    const char *text;
+
+    (void)none;
+    if (list && !usable(l))
+        Py_CLEAR(list);
+    for (uint64_t i = 0; list && (text = pr_loader_class(l->loader, i)); i++) {
+        name = PyUnicode_DecodeFSDefault(text);
+        if (!name || PyList_Append(list, name) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+static PyMethodDef methods[] = {
+    {"next", loader_next, METH_NOARGS,
+     "The next batch, (data, labels or None); None: the epoch has ended."},
+    {"facts", loader_facts, METH_NOARGS, "What is known of the data."},
+    {"classes", loader_classes, METH_NOARGS, "Names of the classes."},
+    {"close", loader_close, METH_NOARGS, "Ends the threads."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, (void *)loader_new},
+    {Py_tp_dealloc, (void *)loader_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, (void *)"The native loader; see prony.Loader."},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "_prony.Loader",
+    .basicsize = sizeof(struct loader),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = slots,
+};
+
+int pr_py_loader_add(PyObject *module)
+{
+    loader_type = pr_py_type_add(module, &spec, "Loader");
+    return loader_type ? 0 : -1;
+}

@@ -1,0 +1,225 @@
+#!/usr/bin/python3
+"""prony.Loader against what numpy and Pillow read from the same files, and
+what becomes of the memory of its batches. Needs numpy; pictures need Pillow,
+the last part PyTorch ($PRONY_TORCH_PYTHON or build/venv)."""
+
+import sys
+
+from _python import has, interpreter, need_extension, run, skip
+from _tap import check, end
+
+need_extension()
+if not has(sys.executable, "numpy"):
+    skip("no numpy in %s" % sys.executable)
+
+MAKE = """
+import numpy as np, os, prony, sys, threading, gc, time
+def make(dtype=np.int16, fortran=False):
+    for c, name in enumerate(("cat", "dog")):
+        os.makedirs("d/train/" + name, exist_ok=True)
+        for i in range(10):
+            x = np.arange(12).reshape(3, 4) + 20 * (10 * c + i)
+            np.save("d/train/%s/%d.npy" % (name, i), np.asarray(
+                x.astype(dtype), order="F" if fortran else "C"))
+def want(i, dtype=np.int16):
+    return (np.arange(12).reshape(3, 4) + 20 * i).astype(dtype)
+"""
+
+
+def case(what, code, python=sys.executable, status=0, err=""):
+    got = run(MAKE + code, python, config=None, timeout=120)
+    check(got.status == status and err in got.err, what, got.all)
+    return got
+
+
+case("batches are what numpy reads, in order, with the folders as labels", """
+for dtype in ("int16", "float32", "uint8", "float64", "int64"):
+    for fortran in (False, True):
+        make(dtype, fortran)
+        loader = prony.Loader("d", 4)
+        assert len(loader) == 5 and loader.classes == ["cat", "dog"]
+        at = 0
+        for x, y in loader:
+            assert x.dtype == dtype and x.shape == (4, 3, 4), x.dtype
+            for sample, label in zip(x, y):
+                assert (sample == want(at, dtype)).all(), (dtype, fortran, at)
+                assert label == at // 10
+                at += 1
+        assert at == 20
+        loader.close()
+""")
+case("nothing is copied, and memory is used again only when it is let go", """
+make()
+loader = prony.Loader("d", 4)
+all = []
+for epoch in range(10):
+    for x, y in loader:
+        all.append((x, y))
+for n, (x, y) in enumerate(all):          # 50 batches, none overwritten
+    assert (x[0] == want(n % 5 * 4)).all() and y[3] == (n % 5 * 4 + 3) // 10
+places = len({x.__array_interface__["data"][0] for x, y in all})
+assert places == 50, places
+held = loader.facts()["buffer_bytes"]
+del all, x, y
+places = set()
+for epoch in range(20):
+    for x, y in loader:
+        places.add(x.__array_interface__["data"][0])
+        x += 1                            # it may be written to
+assert len(places) <= 60, len(places)     # not one for each of 100 batches
+""")
+case("an array keeps its batch, also after the loader and a fork", """
+make()
+loader = prony.Loader("d", 4)
+batch = next(iter(loader))[0]
+row = batch[1]
+del batch
+loader.close()
+del loader
+gc.collect()
+assert (row == want(1)).all()
+child = os.fork()
+if child == 0:
+    del row
+    gc.collect()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert (row == want(1)).all()
+""")
+case("a forked child reads with threads of its own", """
+make()
+loader = prony.Loader("d", 4)
+half = iter(loader)
+next(half)
+child = os.fork()
+if child == 0:
+    try:
+        next(half)
+        os._exit(1)
+    except RuntimeError as e:
+        assert "does not survive a fork" in str(e)
+    assert [int(x[0, 0, 0]) // 20 for x, y in loader] == [0, 4, 8, 12, 16]
+    del half, loader
+    gc.collect()
+    os._exit(7)
+assert os.waitpid(child, 0)[1] >> 8 == 7
+assert len(list(half)) == 4
+""")
+case("the same seed, the same order; each epoch another; a whole one after a "
+     "break", """
+make()
+def epoch(loader):
+    return [int(s[0, 0]) // 20 for x, y in loader for s in x]
+a, b = prony.Loader("d", 4, shuffle=True), prony.Loader("d", 4, shuffle=True,
+                                                        threads=1)
+first, second = epoch(a), epoch(a)
+assert sorted(first) == sorted(second) == list(range(20)), first
+assert first != second and first != sorted(first)
+assert [epoch(b), epoch(b)] == [first, second]
+for x, y in a: break
+assert sorted(epoch(a)) == list(range(20))
+assert epoch(prony.Loader("d", 4, shuffle=True, seed=5)) != first
+""")
+case("mistakes are errors with words", """
+make()
+def error(kind, words, *args, **kwargs):
+    try:
+        prony.Loader(*args, **kwargs)
+    except kind as e:
+        assert words in str(e), (words, str(e))
+        if isinstance(e, prony.Error):
+            assert isinstance(e.hint, str) and isinstance(e.where, str)
+        return
+    raise AssertionError("no " + words)
+error(prony.Error, "nowhere", "nowhere", 4)
+error(prony.Error, "", "d", 4000)
+error(ValueError, "output must be one of", "d", output="tensors")
+error(ValueError, "batch_size", "d", 0)
+error(ValueError, "shape must be", "d", shape=(1, 2))
+error(prony.ConfigError, "on_erorr", "d", params={"reader.on_erorr": "skip"})
+loader = prony.Loader("d", 4)
+loader.close()
+try:
+    next(iter(loader))
+    raise AssertionError
+except RuntimeError as e:
+    assert "closed" in str(e)
+with open("d/train/cat/3.npy", "r+b") as f:
+    f.truncate(100)
+try:
+    list(prony.Loader("d", 4))
+    raise AssertionError
+except prony.Error as e:
+    assert "3.npy" in str(e), e
+assert len(list(prony.Loader("d", 4, params={"reader.on_error": "skip"}))) == 5
+""")
+case("Ctrl-C while it waits; other threads run meanwhile", """
+import signal
+make()
+ticks = 0
+def tick():
+    global ticks
+    while ticks < 300:
+        ticks += 1
+        time.sleep(.001)
+    os.kill(os.getpid(), signal.SIGINT)
+loader = prony.Loader("d", 4, params={"storage.throttle": 5})
+threading.Thread(target=tick, daemon=True).start()
+start = time.monotonic()
+try:
+    for x, y in loader: pass
+    raise AssertionError("it did not wait")
+except KeyboardInterrupt:
+    pass
+assert ticks == 300 and time.monotonic() - start < 20
+os._exit(0)                        # its threads are in a read of minutes
+""")
+case("what a probe says of it", """
+make()
+loader = prony.wrap(prony.Loader("d", 4), batch_size=4, quiet=True,
+                    config={p: {"nbatches": 7} for p in
+                            ("IO", "synthetic", "full")})
+assert sum(1 for b in loader) == 4 * 8 + 4 * 7
+r = loader.results["FULL"]
+assert [round(a * b) for a, b in zip(r["trial_throughput"], r["trial_time"])] \\
+    == [28] * 3
+""")
+if has(sys.executable, "PIL"):
+    case("pictures are what Pillow decodes, resized and normalised", """
+from PIL import Image
+os.makedirs("p/train/a")
+for i in range(6):
+    x = np.linspace(0, 255, 32 * 32 * 3).reshape(32, 32, 3)[:, ::(-1) ** i]
+    Image.fromarray(x.astype("uint8")).save("p/train/a/%d.png" % i)
+mean, deviation = [.485, .456, .406], [.229, .224, .225]
+for x, y in prony.Loader("p", 3, (3, 32, 32)):
+    assert x.dtype == np.float32 and x.shape == (3, 3, 32, 32)
+pixels = np.asarray(Image.open("p/train/a/5.png"), np.float32) / 255
+pixels = ((pixels - mean) / deviation).transpose(2, 0, 1)
+assert abs(x[2] - pixels).max() < 1e-5, abs(x[2] - pixels).max()
+""")
+torch = interpreter("PRONY_TORCH_PYTHON", "torch", "numpy")
+if torch:
+    case("torch tensors share the memory", """
+make()
+import torch
+for dtype in ("int16", "float32", "uint8", "float64", "uint16"):
+    make(dtype)
+    loader = prony.Loader("d", 4, output="torch")
+    at = 0
+    for x, y in loader:
+        assert isinstance(x, torch.Tensor) and y.dtype == torch.int64
+        assert (x[1].numpy() == want(at + 1, dtype)).all()
+        at += 4
+raw = next(iter(prony.Loader("d", 4, output="array")))[0]
+a, b = np.asarray(raw), torch.from_dlpack(raw)
+a[0, 0, 0] = 77
+assert b[0, 0, 0] == 77 and b.data_ptr() == a.ctypes.data
+del a, raw
+threading.Thread(target=lambda t: t.clear(), args=([b],)).start()
+capsule = next(iter(prony.Loader("d", 4, output="array")))[0].__dlpack__()
+del capsule                                # never taken
+""", torch)
+else:
+    check(True, "torch tensors # SKIP no PyTorch: \"make python-deps\"")
+sys.exit(end())
