@@ -143,6 +143,7 @@ int cmd_doctor(struct cli *c, struct pr_err *err)
         return print_sys_info(err);
     doctor_build(&d);
     doctor_machine(&d);
+    doctor_slots(&d);
     doctor_sensors(&d);
     measure_harness(&d);
     if (format && strcmp(format, "json") == 0)

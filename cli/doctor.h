@@ -35,6 +35,7 @@ void doctor_extra(struct doctor *d, const char *what, bool there,
 
 void doctor_build(struct doctor *d);
 void doctor_machine(struct doctor *d);
+void doctor_slots(struct doctor *d);
 void doctor_sensors(struct doctor *d);
 void doctor_frameworks(struct doctor *d);
 

@@ -135,8 +135,9 @@ static bool remove_one(const char *dir)
     return true;
 }
 
-/* Calls f for each group right below this one, but for the harness's. */
-static bool each_slot(const char *top, bool (*f)(const char *dir))
+/* Calls f for each group right below this one whose name begins so. */
+static bool each_group(const char *top, const char *start,
+                       bool (*f)(const char *dir, void *ctx), void *ctx)
 {
     char path[PATH_MAX];
     bool good = true;
@@ -145,69 +146,84 @@ static bool each_slot(const char *top, bool (*f)(const char *dir))
 
     if (!d)
         return errno == ENOENT;
-    while ((e = readdir(d))) {
-        if (strncmp(e->d_name, "slot", 4) == 0 &&
+    while ((e = readdir(d)))
+        if (strncmp(e->d_name, start, strlen(start)) == 0 &&
             pr_sysfile_path(path, top, e->d_name))
-            good &= f(path);
-    }
+            good &= f(path, ctx);
     closedir(d);
     return good;
 }
 
-/* The processes that were in the group above come back to it, for which no
- * controller may be enabled there. */
-static void send_home(const char *top, const char *undo)
+static bool remove_group(const char *dir, void *ctx)
 {
-    char home[PATH_MAX], harness[PATH_MAX];
-    char *slash;
+    (void)ctx;
+    return remove_one(dir);
+}
 
-    snprintf(home, sizeof home, "%s", top);
+static bool kill_group(const char *dir, void *ctx)
+{
+    (void)ctx;
+    (void)each_process(dir, kill_one, NULL);
+    return true;
+}
+
+/* In the tree and in the group above it, in this order. */
+static bool undo_one(const char *dir, void *top)
+{
+    const char *name = strrchr(dir, '/') + 1 + strlen(PR_GROUP_UNDO);
+    char home[PATH_MAX], text[64], *slash;
+
+    snprintf(text, sizeof text, "-%.32s", name);
+    snprintf(home, sizeof home, "%s", (const char *)top);
     slash = strrchr(home, '/');
-    if (!slash || !pr_sysfile_path(harness, top, "harness"))
-        return;
+    (void)pr_sysfile_write(top, "cgroup.subtree_control", text);
     *slash = '\0';
-    if (*undo) {
-        (void)pr_sysfile_write(top, "cgroup.subtree_control", undo);
-        (void)pr_sysfile_write(home, "cgroup.subtree_control", undo);
-    }
-    if (access(harness, F_OK) == 0 && pr_group_move(harness, home))
-        (void)remove_one(harness);
+    (void)pr_sysfile_write(home, "cgroup.subtree_control", text);
+    return remove_one(dir);
+}
+
+/* The processes that were in the group above come back to it, now that no
+ * controller is enabled there. */
+static bool send_home(const char *harness, void *unused)
+{
+    char home[PATH_MAX];
+
+    (void)unused;
+    snprintf(home, sizeof home, "%s", harness);
+    *strrchr(home, '/') = '\0';
+    *strrchr(home, '/') = '\0';
+    return pr_group_move(harness, home) && remove_one(harness);
 }
 
 bool pr_group_tree_remove(const struct pr_group_tree *t)
 {
+    char top[PATH_MAX];
     bool good;
 
-    if (!t->top || access(t->top, F_OK) != 0)
+    if (!t->top || access(t->top, F_OK) != 0 ||
+        snprintf(top, sizeof top, "%s", t->top) >= (int)sizeof top)
         return true;
-    good = each_slot(t->top, remove_one);
-    if (good)
-        send_home(t->top, t->enabled);
-    return remove_one(t->top) && good;
-}
-
-static bool kill_slot(const char *dir)
-{
-    (void)each_process(dir, kill_one, NULL);
-    return true;
+    good = each_group(top, "slot", remove_group, NULL);
+    if (good) {
+        good = each_group(top, PR_GROUP_UNDO, undo_one, top);
+        good &= each_group(top, PR_GROUP_HARNESS, send_home, NULL);
+    }
+    return remove_one(top) && good;
 }
 
 void pr_groups_clean(const char *folder)
 {
     DIR *d = opendir(folder);
-    char top[PATH_MAX], harness[PATH_MAX];
+    char top[PATH_MAX];
     struct dirent *e;
 
     while (d && (e = readdir(d))) {
-        struct pr_group_tree t = {.top = top};
+        struct pr_group_tree t = {top};
 
         if (!pr_group_is_stale(e->d_name) ||
-            !pr_sysfile_path(top, folder, e->d_name) ||
-            !pr_sysfile_path(harness, top, "harness"))
+            !pr_sysfile_path(top, folder, e->d_name))
             continue;
-        /* Only where it moved processes is it known that it enabled them. */
-        t.enabled = access(harness, F_OK) == 0 ? "-cpuset -memory" : "";
-        (void)each_slot(top, kill_slot);
+        (void)each_group(top, "slot", kill_group, NULL);
         (void)pr_group_tree_remove(&t);
     }
     if (d)
@@ -235,6 +251,6 @@ int pr_groups_top(const struct pr_hierarchy *h, const char *controllers,
         return -ENOMEM;
     if (mkdir(top, 0755) < 0)
         return -errno;
-    *ret = (struct pr_group_tree){top, ""};
+    *ret = (struct pr_group_tree){top};
     return 0;
 }

@@ -33,11 +33,12 @@ int pr_hierarchy_mount(const char *root, const char *controller,
 /* The tightest memory limit on our group and those above; UINT64_MAX: none. */
 uint64_t pr_hierarchy_memory(const struct pr_hierarchy *h);
 
-/* A tree that we made: a folder with our name, one group a slot in it. */
+/* A tree that we made: a folder with our name, in it one group a slot. In v2
+ * there may be also "harness", for processes of the group above, and
+ * "undo.cpuset" for a controller that we enabled in that group: so it can be
+ * undone by whoever finds the tree. */
 struct pr_group_tree {
-    const char *top;     /* its folder; NULL: nothing was made */
-    const char *enabled; /* v2: "-cpuset -memory" undoes what we enabled in the
-                            group above it; "" when nothing */
+    const char *top; /* its folder; NULL: nothing was made */
 };
 
 /* Makes the folder where slots' groups can be, with these controllers
@@ -49,6 +50,9 @@ int pr_groups_top(const struct pr_hierarchy *h, const char *controllers,
 int pr_groups_top_v2(const struct pr_hierarchy *h, const char *controllers,
                      const char *name, struct pr_arena *a,
                      struct pr_group_tree *ret, const char **ret_why);
+
+#define PR_GROUP_UNDO "undo."
+#define PR_GROUP_HARNESS "harness"
 
 /* Removes it with all below; processes that were moved for its sake go back.
  * Waits a moment for the last ones to leave. False: something is left. */

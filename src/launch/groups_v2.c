@@ -21,42 +21,45 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KIN = 1, UNDO_BYTES = 64 };
+enum { KIN = 1, WORDS_BYTES = 64 };
 
 struct making {
+    const char *controllers; /* "cpuset memory" */
     const char *top;
-    char plus[UNDO_BYTES], minus[UNDO_BYTES]; /* "+cpuset +memory" */
     const char **why;
 };
 
-static void spell(struct making *m, const char *controllers)
+/* Calls f for each controller; the first answer but 0, or 0. */
+static int each_controller(const struct making *m,
+                           int (*f)(const char *name, void *ctx), void *ctx)
 {
-    size_t at = 0;
+    char list[WORDS_BYTES], *save = NULL;
+    int rc = 0;
 
-    for (const char *c = controllers; *c;) {
-        size_t len = strcspn(c, " ");
-        const char *gap = at ? " " : "";
-
-        snprintf(m->plus + at, sizeof m->plus - at, "%s+%.*s", gap, (int)len,
-                 c);
-        at += (size_t)snprintf(m->minus + at, sizeof m->minus - at, "%s-%.*s",
-                               gap, (int)len, c);
-        c += len;
-        c += strspn(c, " ");
-    }
+    snprintf(list, sizeof list, "%s", m->controllers);
+    for (char *c = strtok_r(list, " ", &save); c && !rc;
+         c = strtok_r(NULL, " ", &save))
+        rc = f(c, ctx);
+    return rc;
 }
 
-static bool all_enabled(const char *dir, const char *controllers)
+static int missing_in(const char *name, void *enabled)
 {
-    char text[512], word[32];
+    return !pr_sysfile_word(enabled, " \n", name);
+}
 
-    if (!pr_sysfile_read(text, sizeof text, "%s/cgroup.subtree_control", dir))
-        return false;
-    for (const char *c = controllers; sscanf(c, "%31s", word) == 1;
-         c += strcspn(c, " "), c += strspn(c, " "))
-        if (!pr_sysfile_word(text, " ", word))
-            return false;
-    return true;
+static void read_enabled(const char *dir, char out[static 512])
+{
+    if (!pr_sysfile_read(out, 512, "%s/cgroup.subtree_control", dir))
+        out[0] = '\0';
+}
+
+static bool all_enabled(const char *dir, const struct making *m)
+{
+    char enabled[512];
+
+    read_enabled(dir, enabled);
+    return each_controller(m, missing_in, enabled) == 0;
 }
 
 /* ---- who is in our group */
@@ -113,48 +116,62 @@ static int make_dir(const char *dir, const struct making *m)
     return -errno;
 }
 
+static int add_plus(const char *name, void *text)
+{
+    size_t at = strlen(text);
+
+    snprintf((char *)text + at, WORDS_BYTES - at, "%s+%s", at ? " " : "", name);
+    return 0;
+}
+
 static int enable(const char *dir, const struct making *m)
 {
-    int rc = pr_sysfile_write(dir, "cgroup.subtree_control", m->plus);
+    char text[WORDS_BYTES] = "";
+    int rc;
 
+    (void)each_controller(m, add_plus, text);
+    rc = pr_sysfile_write(dir, "cgroup.subtree_control", text);
     if (rc)
         *m->why = dir;
     return rc;
 }
 
-/* The folder above has what is needed for its children already, or takes it
- * while processes are in it. */
-static int make_plain(const char *above, bool enabled, const struct making *m)
-{
-    int rc = enabled ? 0 : enable(above, m);
+struct marking {
+    const struct making *m;
+    char before[512]; /* what was enabled without us */
+};
 
-    if (!rc)
-        rc = make_dir(m->top, m);
-    if (rc)
-        return rc;
-    rc = enable(m->top, m);
-    if (rc)
-        (void)rmdir(m->top);
-    return rc;
+static int mark_one(const char *name, void *ctx)
+{
+    const struct marking *x = ctx;
+    char dir[PATH_MAX], mark[64];
+
+    if (pr_sysfile_word(x->before, " \n", name))
+        return 0;
+    snprintf(mark, sizeof mark, PR_GROUP_UNDO "%.32s", name);
+    return pr_sysfile_path(dir, x->m->top, mark) ? make_dir(dir, x->m)
+                                                 : -ENAMETOOLONG;
 }
 
-static int move_away(const char *own, const char *harness,
-                     const struct making *m)
+/* Leaves a mark of what has to be undone, then enables it. */
+static int enable_above(const char *above, const struct making *m)
 {
+    struct marking x = {.m = m};
     int rc;
 
-    if (!pr_group_move(own, harness)) {
-        *m->why = own;
-        return -EPERM;
-    }
-    rc = enable(own, m);
+    read_enabled(above, x.before);
+    rc = each_controller(m, mark_one, &x);
+    return rc ? rc : enable(above, m);
+}
+
+/* Where processes may be in the group above, or nothing need be enabled. */
+static int make_plain(const char *above, const struct making *m)
+{
+    int rc = make_dir(m->top, m);
+
     if (!rc)
-        rc = enable(m->top, m);
-    if (rc) {
-        (void)pr_sysfile_write(own, "cgroup.subtree_control", m->minus);
-        (void)pr_group_move(harness, own);
-    }
-    return rc;
+        rc = enable_above(above, m);
+    return rc ? rc : enable(m->top, m);
 }
 
 static int make_with_harness(const char *own, const struct making *m)
@@ -162,18 +179,17 @@ static int make_with_harness(const char *own, const struct making *m)
     char harness[PATH_MAX];
     int rc = make_dir(m->top, m);
 
-    if (rc)
-        return rc;
-    rc = pr_sysfile_path(harness, m->top, "harness") ? make_dir(harness, m)
-                                                     : -ENAMETOOLONG;
-    if (rc == 0) {
-        rc = move_away(own, harness, m);
-        if (rc)
-            (void)rmdir(harness);
+    if (!rc)
+        rc = pr_sysfile_path(harness, m->top, PR_GROUP_HARNESS)
+                 ? make_dir(harness, m)
+                 : -ENAMETOOLONG;
+    if (!rc && !pr_group_move(own, harness)) {
+        *m->why = own;
+        rc = -EPERM;
     }
-    if (rc)
-        (void)rmdir(m->top);
-    return rc;
+    if (!rc)
+        rc = enable_above(own, m);
+    return rc ? rc : enable(m->top, m);
 }
 
 static bool is_root(const char *dir)
@@ -201,19 +217,26 @@ static const char *parent_of(const struct pr_hierarchy *h, struct pr_arena *a)
     return pr_arena_copy(a, h->own, (size_t)(slash - h->own));
 }
 
-static int in_own(const struct pr_hierarchy *h, const char *controllers,
-                  const char *name, struct pr_arena *a, struct making *m)
+/* Whatever came of it: on failure nothing stays. */
+static int settle(const struct making *m, int rc)
 {
-    bool enabled = all_enabled(h->own, controllers);
+    const struct pr_group_tree t = {m->top};
+
+    if (rc)
+        (void)pr_group_tree_remove(&t);
+    return rc;
+}
+
+static int in_own(const struct pr_hierarchy *h, const char *name,
+                  struct pr_arena *a, struct making *m)
+{
     int rc = make_at(h->own, name, a, m);
 
     if (rc)
         return rc;
-    if (enabled)
-        m->minus[0] = '\0';
-    if (enabled || is_root(h->own))
-        return make_plain(h->own, enabled, m);
-    return only_kin(h->own) ? make_with_harness(h->own, m) : -EBUSY;
+    if (is_root(h->own) || all_enabled(h->own, m))
+        return settle(m, make_plain(h->own, m));
+    return only_kin(h->own) ? settle(m, make_with_harness(h->own, m)) : -EBUSY;
 }
 
 /* What is enabled for us is enabled there for everybody. */
@@ -223,31 +246,23 @@ static int beside_own(const struct pr_hierarchy *h, const char *name,
     const char *above = parent_of(h, a);
     int rc = above ? make_at(above, name, a, m) : -ENOENT;
 
-    m->minus[0] = '\0';
-    return rc ? rc : make_plain(above, true, m);
+    return rc ? rc : settle(m, make_plain(above, m));
 }
 
 int pr_groups_top_v2(const struct pr_hierarchy *h, const char *controllers,
                      const char *name, struct pr_arena *a,
                      struct pr_group_tree *ret, const char **ret_why)
 {
-    char *undo = PR_ARENA_ARRAY(a, char, UNDO_BYTES);
     const char *no_matter;
-    struct making m = {.why = ret_why};
-    int rc;
+    struct making m = {.controllers = controllers, .why = ret_why};
+    int rc = in_own(h, name, a, &m);
 
-    if (!undo)
-        return -ENOMEM;
-    spell(&m, controllers);
-    rc = in_own(h, controllers, name, a, &m);
     if (rc && rc != -ENOMEM) {
         m.why = &no_matter; /* that of our own group is the one to mend */
         if (beside_own(h, name, a, &m) == 0)
             rc = 0;
     }
-    if (rc)
-        return rc;
-    memcpy(undo, m.minus, UNDO_BYTES);
-    *ret = (struct pr_group_tree){m.top, undo};
-    return 0;
+    if (rc == 0)
+        ret->top = m.top;
+    return rc;
 }

@@ -16,7 +16,6 @@ int pr_keeper_hold(struct pr_keeper *k, const struct pr_slots *slots,
     for (unsigned i = 0; i < slots->n_trees && !rc; i++) {
         pr_wire_begin(&k->out, PR_WIRE_HOLD);
         pr_wire_str(&k->out, slots->trees[i].top);
-        pr_wire_str(&k->out, slots->trees[i].enabled);
         pr_wire_end(&k->out);
         rc = pr_keeper_send(k, err);
     }
@@ -25,22 +24,17 @@ int pr_keeper_hold(struct pr_keeper *k, const struct pr_slots *slots,
 
 bool pr_held_add(struct pr_keeper_state *s, struct pr_wire_msg *m)
 {
-    const char *top, *enabled;
     struct pr_held *h;
-    char *text;
-    size_t n;
+    const char *top;
+    size_t bytes;
 
-    if (!pr_wire_get_str(m, &top) || !pr_wire_get_str(m, &enabled) || !top ||
-        !enabled)
+    if (!pr_wire_get_str(m, &top) || !top)
         return false;
-    n = strlen(top) + 1;
-    h = pr_alloc(sizeof(*h) + n + strlen(enabled) + 1);
+    bytes = strlen(top) + 1;
+    h = pr_alloc(sizeof(*h) + bytes);
     if (!h)
         return false;
-    text = (char *)(h + 1);
-    memcpy(text, top, n);
-    memcpy(text + n, enabled, strlen(enabled) + 1);
-    h->tree = (struct pr_group_tree){text, text + n};
+    h->tree.top = memcpy(h + 1, top, bytes);
     h->next = s->held;
     s->held = h;
     return true;

@@ -29,6 +29,7 @@ struct pr_slots_opts {
     unsigned count; /* of slots; 0: a single one */
     bool isolate;   /* false: devices and nothing else (--no-isolation) */
     const struct pr_slot_device *devices; /* count of them, or NULL: none */
+    uint64_t memory_bytes; /* to share out at most; 0: all that we may use */
     const char *group; /* existing groups, "cpuset,memory:student{NAME}", where
                           NAME is a variable of the slot's environment; NULL
                           or "": make our own */

@@ -83,6 +83,8 @@ static void share_memory(struct pr_slots *s, const struct pr_hierarchy *h)
 
     if (limit < all)
         all = limit;
+    if (s->opts->memory_bytes && s->opts->memory_bytes < all)
+        all = s->opts->memory_bytes;
     keep = all / 32;
     if (keep < RESERVE_LEAST)
         keep = RESERVE_LEAST;

@@ -146,10 +146,10 @@ static int use_one(struct pr_slots *s, struct pr_slot *slot,
         return rc;
     snprintf(dir, sizeof dir, "%.2000s/%.2000s", h.version ? h.mount : "",
              path);
-    l->why = !h.version          ? -ENODEV
-             : access(dir, F_OK) ? -errno
-             : slot->index == 0  ? pr_group_try(dir)
-                                 : 0;
+    if (!h.version)
+        l->why = -ENODEV;
+    else
+        l->why = access(dir, F_OK) ? -errno : pr_group_try(dir);
     if (l->why) {
         l->missing = pr_arena_printf(s->arena, "%s:%s", controller, path);
         return l->missing ? PR_OK : pr_fail_nomem(err);
@@ -182,7 +182,7 @@ static void take_back(struct pr_slots *s, const struct pr_slot *before)
     for (unsigned i = 0; i < s->n; i++) {
         const char **groups = (const char **)(uintptr_t)s->slots[i].groups;
 
-        groups[0] = NULL;
+        memset(groups, 0, PR_SLOTS_GROUPS * sizeof *groups);
         s->slots[i] = before[i];
     }
 }

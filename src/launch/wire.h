@@ -18,7 +18,7 @@ enum pr_wire_type {
     PR_WIRE_SPAWN = 1, /* tag, log, channel, cwd, body_arg, cpus, memory group,
                           argc, envc, groupc, argv, env, groups */
     PR_WIRE_SIGNAL,    /* tag, signo */
-    PR_WIRE_HOLD,      /* top and what undoes it, of one tree of groups */
+    PR_WIRE_HOLD,      /* folder of a tree of groups */
 };
 
 /* Writing: begin empties the buffer, end fills in the length. Check pr_buf_ok

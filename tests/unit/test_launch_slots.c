@@ -1,117 +1,252 @@
 /*
- * Slots on this machine: children are where they belong, cannot leave it, and
- * nothing of the groups is left behind. Uses control groups where they can be
- * had, and says so where not.
+ * Slots on this machine: children are where they belong and can neither use
+ * their neighbour's cores nor its memory.
  */
-#include "launch/slots.h"
+#include "launch/cpulist.h"
 
-#include "test_launch_keeper.h"
+#include "test_launch_slots.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
-static struct pr_slots *slots;
+#define THREADS 4
+#define GREEDY_MS 300
 
-static void make_slots(unsigned n, bool isolate)
+/* ---- what runs in the slots */
+
+static void *burn(void *seen)
 {
-    struct pr_slots_opts o = {.count = n, .isolate = isolate};
-    struct pr_err err;
+    uint64_t end = now_ms() + GREEDY_MS;
 
-    assert_int_equal(pr_slots_new(&o, &slots, &err), PR_OK);
-    assert_int_equal(pr_slots_count(slots), n);
+    while (now_ms() < end)
+        for (int i = 0; i < 1000; i++)
+            pr_cpus_set(seen, (unsigned)sched_getcpu());
+    return NULL;
 }
 
-/* The groups that are there, kept while the slots are gone. */
-static char groups[8][256];
-static int n_groups;
-
-static void keep_groups(void)
+/* Tries to get away to these CPUs, then keeps four threads busy and says where
+ * they were and how much of a CPU they had. */
+static int greedy(const char *others)
 {
-    n_groups = 0;
-    for (unsigned i = 0; i < pr_slots_count(slots); i++)
-        for (const char *const *g = pr_slots_get(slots, i)->groups; *g; g++)
-            snprintf(groups[n_groups++], sizeof groups[0], "%s", *g);
+    static struct pr_cpus seen[THREADS];
+    pthread_t thread[THREADS];
+    struct pr_cpus to;
+    char list[256];
+    bool away;
+
+    if (!pr_cpus_parse(others, &to))
+        return 1;
+    away = sched_setaffinity(0, sizeof to.word, (cpu_set_t *)to.word) == 0;
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&thread[i], NULL, burn, &seen[i]) != 0)
+            return 2;
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        pr_cpus_join(&seen[0], &seen[i]);
+    }
+    pr_cpus_print(&seen[0], list, sizeof list);
+    printf("%s %s\n", away ? "away" : "kept", list);
+    return 0;
 }
 
-static void expect_no_groups(void)
+/* Fills memory until it is stopped. */
+static int eat(void)
 {
-    for (int i = 0; i < n_groups; i++) {
-        char *slash = strrchr(groups[i], '/');
+    for (;;) {
+        char *p = mmap(NULL, MIB, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-        assert_int_equal(access(groups[i], F_OK), -1);
-        *slash = '\0'; /* nor the tree they were in */
-        assert_int_equal(access(groups[i], F_OK), -1);
+        if (p == MAP_FAILED)
+            return 1;
+        memset(p, 1, MIB);
     }
 }
 
-static int with_slots(void **state)
+static int body(void *ctx, const char *arg)
 {
-    setup(state);
-    make_slots(2, true);
-    keep_groups();
-    assert_int_equal(pr_keeper_hold(((struct scratch *)*state)->k, slots, NULL),
-                     PR_OK);
+    (void)ctx;
+    return strcmp(arg, "eat") == 0 ? eat() : greedy(arg);
+}
+
+/* ---- around them */
+
+static int begin(void **state)
+{
+    static struct scratch t;
+
+    scratch_open(&t);
+    make_two();
+    assert_int_equal(pr_keeper_new(body, NULL, &t.k, &t.err), PR_OK);
+    hold(t.k);
+    *state = &t;
     return 0;
 }
 
-static int without_slots(void **state)
+static int end(void **state)
 {
     teardown(state);
-    pr_slots_free(slots);
-    slots = NULL;
-    expect_no_groups();
+    drop_slots();
+    assert_int_equal(any_group(), 0);
     return 0;
 }
 
-static void spawn_in(struct scratch *t, uint32_t tag, unsigned slot,
-                     const char *script)
-{
-    const char *argv[] = {"sh", "-c", script, NULL};
-    char log[128];
-    struct pr_spawn s = {.tag = tag,
-                         .argv = argv,
-                         .cwd = t->dir,
-                         .log_path = log,
-                         .slot = pr_slots_get(slots, slot),
-                         .id = t->id};
-
-    snprintf(log, sizeof log, "%s/log%u", t->dir, slot);
-    assert_int_equal(pr_keeper_spawn(t->k, &s, &t->err), PR_OK);
-}
-
-static const char *log_of(struct scratch *t, unsigned slot)
-{
-    char log[128];
-
-    snprintf(log, sizeof log, "%s/log%u", t->dir, slot);
-    return slurp(log);
-}
-
-static void children_are_on_their_cores(void **state)
+static void children_are_told_where_they_are(void **state)
 {
     struct scratch *t = *state;
 
     for (unsigned i = 0; i < 2; i++) {
+        const struct pr_slot *slot = pr_slots_get(slots, i);
         char want[512];
-        struct pr_child_event ev;
 
         spawn_in(t, i, i,
                  "sed -n 's/Cpus_allowed_list:.//p' /proc/self/status;"
-                 "echo slot $PRONY_SLOT cores $PRONY_CORES $OMP_NUM_THREADS");
-        ev = expect_end(t, i);
-        assert_int_equal(ev.wait_status, 0);
-        snprintf(want, sizeof want, "%s\nslot %u cores %u %u\n",
-                 pr_slots_get(slots, i)->cpus, i,
-                 pr_slots_get(slots, i)->n_cores,
-                 pr_slots_get(slots, i)->n_cores);
+                 "echo slot $PRONY_SLOT cores $PRONY_CORES $OMP_NUM_THREADS",
+                 NULL);
+        assert_int_equal(expect_end(t, i).wait_status, 0);
+        snprintf(want, sizeof want, "%s\nslot %u cores %u %u\n", slot->cpus, i,
+                 slot->n_cores, slot->n_cores);
         assert_string_equal(log_of(t, i), want);
     }
 }
 
+static void slots_are_alike_and_apart(void **state)
+{
+    const struct pr_slot *a = pr_slots_get(slots, 0);
+    const struct pr_slot *b = pr_slots_get(slots, 1);
+    struct pr_cpus x, y;
+
+    (void)state;
+    need(sysconf(_SC_NPROCESSORS_ONLN) > 1, "a second core");
+    assert_true(pr_cpus_parse(a->cpus, &x) && pr_cpus_parse(b->cpus, &y));
+    assert_false(pr_cpus_meet(&x, &y));
+    assert_int_equal(a->n_cores, b->n_cores);
+    assert_int_equal(a->memory_bytes, b->memory_bytes);
+    if (a->memory_bytes)
+        assert_int_equal(2 * a->memory_bytes + pr_slots_reserve(slots),
+                         SHARED_BYTES);
+}
+
+static void greedy_child_stays_on_its_cores(void **state)
+{
+    struct scratch *t = *state;
+    const struct pr_slot *slot = pr_slots_get(slots, 0);
+    struct pr_cpus mine, seen;
+    struct pr_child_event ev;
+    char word[16], list[256];
+
+    need(sysconf(_SC_NPROCESSORS_ONLN) > 1, "a second core");
+    need(pr_slots_cpu_hold(slots) >= PR_HOLD_CGROUP1, "a cpuset");
+    spawn_in(t, 1, 0, NULL, pr_slots_get(slots, 1)->cpus);
+    ev = expect_end(t, 1);
+    assert_int_equal(ev.wait_status, 0);
+    assert_int_equal(sscanf(log_of(t, 0), "%15s %255s", word, list), 2);
+    assert_string_equal(word, "kept");
+    assert_true(pr_cpus_parse(slot->cpus, &mine));
+    assert_true(pr_cpus_parse(list, &seen));
+    pr_cpus_drop(&seen, &mine);
+    assert_int_equal(pr_cpus_count(&seen), 0);
+    /* four threads, and no more time than its CPUs have */
+    assert_true(ev.cpu_user_ns + ev.cpu_system_ns <=
+                ev.elapsed_ns / 100 * 105 * slot->n_cpus);
+}
+
+static void a_child_alone_runs_out_of_its_memory(void **state)
+{
+    struct scratch *t = *state;
+    struct pr_child_event ev;
+
+    need(pr_slots_memory_hold(slots) != PR_HOLD_NONE, "a memory limit");
+    spawn_in(t, 1, 1,
+             "echo here; while ! test -e go; do sleep 0.01; done; "
+             "kill -KILL $$",
+             NULL);
+    (void)expect(t, 1, PR_CHILD_STARTED);
+    spawn_in(t, 0, 0, NULL, "eat");
+    ev = expect_end(t, 0);
+    assert_true(WIFSIGNALED(ev.wait_status));
+    assert_int_equal(WTERMSIG(ev.wait_status), SIGKILL);
+    assert_true(ev.oom);
+    /* what it shares with the keeper is not its own */
+    assert_true(ev.max_rss_bytes <=
+                pr_slots_get(slots, 0)->memory_bytes + 64 * MIB);
+    assert_true(ev.max_rss_bytes > pr_slots_get(slots, 0)->memory_bytes / 2);
+    /* The neighbour noticed nothing, and its death is its own. */
+    assert_true(alive(t->id) >= 1);
+    assert_string_equal(log_of(t, 1), "here\n");
+    touch(t, "go");
+    ev = expect(t, 1, PR_CHILD_ENDED);
+    assert_int_equal(WTERMSIG(ev.wait_status), SIGKILL);
+    assert_false(ev.oom);
+}
+
+static void the_dead_by_their_own_hand_are_no_oom(void **state)
+{
+    struct scratch *t = *state;
+
+    need(pr_slots_memory_hold(slots) != PR_HOLD_NONE, "a memory limit");
+    spawn_in(t, 0, 0, NULL, "eat");
+    assert_true(expect_end(t, 0).oom);
+    spawn_in(t, 1, 0, "kill -KILL $$", NULL); /* in the same slot */
+    assert_false(expect_end(t, 1).oom);
+    spawn_in(t, 2, 1, "kill -KILL $$", NULL);
+    assert_false(expect_end(t, 2).oom);
+}
+
+/* What the user says about threads is left as it is, but for devices. */
+static void environment_is_the_users_where_it_may_be(void **state)
+{
+    static const struct pr_slot_device devices[] = {{.id = "5"}, {.id = "7"}};
+    static const char *const env[] = {"OMP_NUM_THREADS=3", "ABC=1",
+                                      "CUDA_VISIBLE_DEVICES=0,1", NULL};
+    static const char *const argv[] = {"/usr/bin/env", NULL};
+    struct pr_slots_opts o = {.count = 2, .devices = devices};
+    struct scratch *t = *state;
+    struct pr_spawn s = {
+        .tag = 1, .argv = argv, .env = env, .log_path = t->log, .id = "x"};
+
+    drop_slots();
+    make_slots(&o);
+    assert_int_equal(n_groups, 0);
+    assert_null(pr_slots_get(slots, 0)->cpus);
+    s.slot = pr_slots_get(slots, 1);
+    assert_int_equal(pr_keeper_spawn(t->k, &s, &t->err), PR_OK);
+    assert_int_equal(expect_end(t, 1).wait_status, 0);
+    assert_string_equal(slurp(t->log), "PRONY_EXPERIMENT=x\nPRONY_SLOT=1\n"
+                                       "CUDA_VISIBLE_DEVICES=7\n"
+                                       "ROCR_VISIBLE_DEVICES=7\n"
+                                       "OMP_NUM_THREADS=3\nABC=1\n"
+                                       "CUDA_DEVICE_ORDER=PCI_BUS_ID\n");
+}
+
+static void a_slot_that_vanished_is_told(void **state)
+{
+    static const char *const nowhere[] = {"/no/such/group", NULL};
+    struct scratch *t = *state;
+    struct pr_slot gone = *pr_slots_get(slots, 0);
+    struct pr_spawn s = {.tag = 1, .body_arg = "eat", .slot = &gone, .id = "x"};
+    struct pr_child_event ev;
+
+    gone.groups = nowhere;
+    assert_int_equal(pr_keeper_spawn(t->k, &s, &t->err), PR_OK);
+    ev = expect(t, 1, PR_CHILD_FAILED);
+    assert_string_equal(ev.what, "slot");
+    assert_int_equal(ev.sys_errno, ENOENT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(children_are_on_their_cores, with_slots,
-                                        without_slots),
+        TEST(slots_are_alike_and_apart),
+        TEST(children_are_told_where_they_are),
+        TEST(greedy_child_stays_on_its_cores),
+        TEST(a_child_alone_runs_out_of_its_memory),
+        TEST(the_dead_by_their_own_hand_are_no_oom),
+        TEST(environment_is_the_users_where_it_may_be),
+        TEST(a_slot_that_vanished_is_told),
     };
 
     (void)unsetenv("OMP_NUM_THREADS");
