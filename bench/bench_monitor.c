@@ -34,13 +34,15 @@ static struct pr_monitor *new_monitor(void)
     return m;
 }
 
-static void begin(struct pr_monitor *m, double interval_s)
+static struct pr_monitored *begin(struct pr_monitor *m, double interval_s)
 {
     struct pr_watched w = {"monitor.ndjson", interval_s, ""};
+    struct pr_monitored *x;
     struct pr_err err;
 
-    if (pr_monitor_begin(m, &w, &err))
+    if (pr_monitor_begin(m, &w, &x, &err))
         bench_die("%s", err.msg);
+    return x;
 }
 
 /* ---- while the cores are busy */
@@ -78,6 +80,7 @@ static void busy(const char *dir)
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     double seconds = bench_round_count(20), cpu, start, share;
     struct pr_monitor *m = new_monitor();
+    struct pr_monitored *x;
     struct pr_monitor_sum sum;
     pid_t pids[CHILDREN_MAX];
     long n = cores < CHILDREN_MAX ? cores : CHILDREN_MAX;
@@ -86,15 +89,15 @@ static void busy(const char *dir)
         bench_die("cannot enter %s", dir);
     for (long i = 0; i < n; i++)
         pids[i] = spin();
-    begin(m, 0.1);
-    pr_monitor_pid(m, (int)pids[0]);
+    x = begin(m, 0.1);
+    pr_monitor_pid(m, x, (int)pids[0]);
     usleep(200000); /* devices are found */
     cpu = cpu_seconds();
     start = bench_now();
     while (bench_now() < start + seconds)
         usleep(500000);
     share = (cpu_seconds() - cpu) / (bench_now() - start);
-    pr_monitor_end(m, 0, &sum);
+    pr_monitor_end(m, x, 0, &sum);
     for (long i = 0; i < n; i++) {
         kill(pids[i], SIGKILL);
         waitpid(pids[i], NULL, 0);
@@ -115,19 +118,20 @@ static void busy(const char *dir)
 static void short_ones(const char *dir)
 {
     struct pr_monitor *m = new_monitor();
+    struct pr_monitored *x;
     double start, seconds, cpu;
 
     if (chdir(dir))
         bench_die("cannot enter %s", dir);
-    begin(m, 0.1);
+    x = begin(m, 0.1);
     start = bench_now();
     cpu = cpu_seconds();
     for (int i = 0; i < SHORT_ONES; i++) {
         struct pr_monitor_sum sum;
 
-        pr_monitor_end(m, 0, &sum);
+        pr_monitor_end(m, x, 0, &sum);
         pr_monitor_sum_done(&sum);
-        begin(m, 0.1);
+        x = begin(m, 0.1);
     }
     seconds = (bench_now() - start) / SHORT_ONES;
     cpu = (cpu_seconds() - cpu) / SHORT_ONES;
@@ -230,17 +234,18 @@ static double block(struct pr_net *net, struct pr_monitor *m)
 {
     double start = bench_now(), seconds = 0;
     struct pr_net_score score;
+    struct pr_monitored *x = NULL;
     struct pr_monitor_sum sum;
     struct pr_err err = {0};
     int steps = 0;
 
     if (m)
-        begin(m, 0.1);
+        x = begin(m, 0.1);
     for (; seconds < 0.5; seconds = bench_now() - start, steps++)
         if (pr_net_train(net, &score, &err))
             bench_die("%s: %s", err.where, err.msg);
     if (m) {
-        pr_monitor_end(m, 0, &sum);
+        pr_monitor_end(m, x, 0, &sum);
         pr_monitor_sum_done(&sum);
     }
     return seconds / steps;

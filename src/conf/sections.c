@@ -143,6 +143,12 @@ static const struct pr_opt container_opts[] = {
 };
 #undef OWNER
 
+#define OWNER pr_suite_opts
+static const struct pr_opt suite_opts[] = {
+#include "conf/suite.def"
+};
+#undef OWNER
+
 #define OWNER pr_plan_builder_opts
 static const struct pr_opt plan_builder_opts[] = {
 #include "conf/sys.plan_builder.def"
@@ -208,6 +214,8 @@ SECTION(pr_monitor_section, "monitor", "watching the machine", monitor_opts,
         struct pr_monitor_opts);
 SECTION(pr_container_section, "container", "containers of experiments",
         container_opts, struct pr_container_params);
+SECTION(pr_suite_section, "suite", "jobs of a suite, one copy a device",
+        suite_opts, struct pr_suite_opts);
 SECTION(pr_plan_builder_section, "sys.plan_builder", "how the plan is built",
         plan_builder_opts, struct pr_plan_builder_opts);
 
@@ -238,6 +246,7 @@ const struct pr_opt_section *const *pr_opt_sections(void)
         &pr_mlperf_section,
         &pr_monitor_section,
         &pr_container_section,
+        &pr_suite_section,
         &pr_plan_builder_section,
         NULL,
     };

@@ -74,6 +74,9 @@ struct pr_monitor_opts {
 struct pr_container_params {
 #include "conf/container.def"
 };
+struct pr_suite_opts {
+#include "conf/suite.def"
+};
 struct pr_plan_builder_opts {
 #include "conf/sys.plan_builder.def"
 };
@@ -102,6 +105,7 @@ extern const struct pr_opt_section pr_nn_section;
 extern const struct pr_opt_section pr_mlperf_section;
 extern const struct pr_opt_section pr_monitor_section;
 extern const struct pr_opt_section pr_container_section;
+extern const struct pr_opt_section pr_suite_section;
 extern const struct pr_opt_section pr_plan_builder_section;
 
 #endif

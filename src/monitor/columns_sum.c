@@ -84,6 +84,8 @@ static void one(const struct pr_column_state *s, struct pr_jb *jb)
     if (s->is.sum == PR_SUM_BITS) {
         bits(s, s->seconds, jb);
     } else {
+        if (s->is.flags & PR_COLUMN_MIN)
+            number(jb, "min", s->min, digits);
         number(jb, "mean", s->integral / s->seconds, digits);
         if (s->is.sum == PR_SUM_LOW)
             number(jb, "min", s->min, digits);

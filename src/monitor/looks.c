@@ -61,7 +61,9 @@ void pr_looks_done(struct pr_looks *l)
     pr_columns_done(&l->columns);
     pr_buf_done(&l->text);
     pr_free(l->root);
+    pr_free(l->ours);
     l->root = NULL;
+    l->ours = NULL;
 }
 
 void pr_looks_begin(struct pr_looks *l)
@@ -69,6 +71,7 @@ void pr_looks_begin(struct pr_looks *l)
     pr_columns_clear(&l->columns);
     l->last = false;
     l->used_s = 0;
+    l->at_ns = 0;
     for (unsigned i = 0; i < PR_SOURCES; i++) {
         l->of[i].last_ns = 0;
         l->of[i].rescan_ns = 0;
@@ -116,9 +119,77 @@ static void ask(struct pr_looks *l, unsigned i, struct pr_look *look,
     took = pr_clock_ns() - now;
     l->looked[i] =
         (struct pr_looked){true, look->dt, look->dt >= interval_s / 2};
+    l->of[i].dt = look->dt;
     l->of[i].last_ns = now;
     l->of[i].rest_ns = now + rest(took, l->of[i].took_ns);
     l->of[i].took_ns = took;
+}
+
+/* ---- following */
+
+/* Our column for one of the lead's; -1: there is no room. */
+static int column_of(struct pr_looks *l, struct pr_look *look, size_t theirs)
+{
+    if (theirs >= l->n_ours) {
+        size_t n = l->lead->columns.n + 16;
+        int *more = pr_realloc(l->ours, n * sizeof(*more));
+
+        if (!more)
+            return -1;
+        for (size_t i = l->n_ours; i < n; i++)
+            more[i] = -1;
+        l->ours = more;
+        l->n_ours = n;
+    }
+    if (l->ours[theirs] < 0)
+        l->ours[theirs] =
+            pr_look_column(look, &l->lead->columns.cols[theirs].is);
+    return l->ours[theirs];
+}
+
+/* What came in over another time than the lead's look tells of is in
+ * proportion to it: an experiment began in between, or missed a look. */
+static double amount_in(const struct pr_column_state *s, double dt,
+                        double lead_dt)
+{
+    bool same = dt > 0.99 * lead_dt && dt < 1.01 * lead_dt;
+
+    return same || lead_dt <= 0 ? s->amount : s->amount * (dt / lead_dt);
+}
+
+static void follow(struct pr_looks *l, unsigned i, struct pr_look *look,
+                   double interval_s)
+{
+    const struct pr_looks *lead = l->lead;
+    uint64_t then = lead->of[i].last_ns, before = l->of[i].last_ns;
+    double dt = before && then > before ? (double)(then - before) / 1e9 : 0;
+
+    l->looked[i] = (struct pr_looked){0};
+    if (!then || (before && then <= before))
+        return;
+    pr_columns_source(&l->columns, i);
+    for (size_t k = 0; k < lead->columns.n; k++) {
+        const struct pr_column_state *s = &lead->columns.cols[k];
+
+        if (s->source == i && s->set)
+            pr_look_rate(look, column_of(l, look, k), s->value,
+                         amount_in(s, dt, lead->of[i].dt));
+    }
+    l->looked[i] = (struct pr_looked){true, dt, dt >= interval_s / 2};
+    l->of[i].last_ns = before ? then : pr_clock_ns();
+}
+
+/* Unless somebody else has just had it done. */
+static void have_led(struct pr_looks *l, double interval_s)
+{
+    struct pr_looks *lead = l->lead;
+    uint64_t fresh_ns = (uint64_t)(interval_s / 2 * 1e9);
+
+    if (lead->at_ns && !l->last && pr_clock_ns() - lead->at_ns < fresh_ns)
+        return;
+    lead->last = l->last;
+    pr_looks_take(lead, interval_s, 0);
+    lead->last = false;
 }
 
 void pr_looks_take(struct pr_looks *l, double interval_s, int pid)
@@ -129,8 +200,15 @@ void pr_looks_take(struct pr_looks *l, double interval_s, int pid)
                            .columns = &l->columns,
                            .text = &l->text};
 
+    if (l->lead)
+        have_led(l, interval_s);
+    l->at_ns = pr_clock_ns();
     for (unsigned i = 0; i < PR_SOURCES; i++)
-        ask(l, i, &look, interval_s);
+        if (l->lead && i != PR_SOURCE_job)
+            follow(l, i, &look, interval_s);
+        else if (!l->leads || i != PR_SOURCE_job)
+            ask(l, i, &look, interval_s);
     atomic_store_explicit(&l->asking, "", memory_order_relaxed);
-    pr_columns_add(&l->columns, l->looked);
+    if (!l->leads)
+        pr_columns_add(&l->columns, l->looked);
 }

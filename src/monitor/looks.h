@@ -2,6 +2,9 @@
  * One look at everything: asks each source that is due, and keeps the time each
  * takes. A slow source is asked less often, so that no device, however slow,
  * takes more than a twentieth of a core.
+ *
+ * Of several experiments at once each looks at its own processes; the machine
+ * is looked at once for all of them, by the looks that the others follow.
  */
 #ifndef PR_MONITOR_LOOKS_H
 #define PR_MONITOR_LOOKS_H
@@ -22,6 +25,11 @@ const struct pr_source *pr_source_at(unsigned i);
 
 struct pr_looks {
     char *root;
+    struct pr_looks *lead; /* whoever looks at the machine; NULL: we do */
+    bool leads;            /* others follow: no processes are looked at */
+    uint64_t at_ns;        /* of the latest look; 0: none yet */
+    int *ours;             /* by number of the lead's columns: ours; -1 */
+    size_t n_ours;
     struct pr_columns columns;
     struct pr_buf text;
     bool last;                    /* this look is the experiment's last */
@@ -33,6 +41,7 @@ struct pr_looks {
         uint64_t rescan_ns; /* when it is to look for devices */
         uint64_t rest_ns;   /* not to be asked before */
         uint64_t took_ns;   /* the last time */
+        double dt;          /* of that look */
     } of[PR_SOURCES];
     struct pr_looked looked[PR_SOURCES]; /* in the latest look */
 };

@@ -22,19 +22,13 @@ static const double first_s = 0.01;
 #define PATIENCE_NS 5000000000ull
 
 enum phase {
-    NOTHING, /* to be watched */
-    BEGUN,   /* not looked at yet: watch is the caller's */
-    WATCHED, /* watch is the thread's */
+    NOTHING, /* free for the next experiment */
+    BEGUN,   /* not looked at yet: the watch is the caller's */
+    WATCHED, /* the watch is the thread's */
+    ENDED,   /* the sum is there for the caller */
 };
 
-struct pr_monitor {
-    pthread_mutex_t lock;
-    pthread_cond_t wake; /* for the thread */
-    pthread_cond_t idle; /* for the caller: phase is NOTHING again, or the
-                            thread is gone */
-    pthread_t thread;
-    bool running, quit, gone;
-    bool asleep; /* only wake wakes it */
+struct pr_monitored {
     enum phase phase;
     bool ending;       /* the end is asked for */
     bool given_up;     /* and nobody waits for it any more */
@@ -42,8 +36,23 @@ struct pr_monitor {
     int pid;
     double used_s; /* of it, when it has ended */
     struct pr_watch watch;
-    struct pr_monitor_sum sum; /* of the experiment that was ended */
-    struct pr_looks looks;     /* the thread's */
+    struct pr_looks looks;     /* the thread's, once it is watched */
+    struct pr_monitor_sum sum; /* ENDED */
+    struct pr_monitored *next;
+};
+
+struct pr_monitor {
+    pthread_mutex_t lock;
+    pthread_cond_t wake; /* for the thread */
+    pthread_cond_t idle; /* for the caller: one is ENDED, or the thread is
+                            gone */
+    pthread_t thread;
+    bool running, quit, gone;
+    bool asleep;                /* only wake wakes it */
+    struct pr_monitored *first; /* all there ever were at a time */
+    unsigned watched;           /* of these */
+    char *root;
+    struct pr_looks machine; /* the thread's: what all of them follow */
 };
 
 static int wait_until(struct pr_monitor *m, pthread_cond_t *c, uint64_t ns)
@@ -54,41 +63,73 @@ static int wait_until(struct pr_monitor *m, pthread_cond_t *c, uint64_t ns)
     return pthread_cond_timedwait(c, &m->lock, &t);
 }
 
-/* One experiment, from the first look to the last. The lock is held, but for
- * the looks themselves. */
-static void watch(struct pr_monitor *m)
+/* The lock is held by callers of these, but not during a look. */
+
+static void look_first(struct pr_monitor *m, struct pr_monitored *x)
 {
-    struct pr_watch *x = &m->watch;
-    int pid = m->pid;
-    double used_s;
+    int pid = x->pid;
 
-    m->phase = WATCHED;
+    x->phase = WATCHED;
+    if (!m->watched++)
+        pr_looks_begin(&m->machine);
     pthread_mutex_unlock(&m->lock);
-    pr_watch_first(x, pid);
+    pr_watch_first(&x->watch, pid);
     pthread_mutex_lock(&m->lock);
-    while (!m->ending) {
-        uint64_t next = pr_watch_next_ns(x);
+}
 
-        if (pr_clock_ns() < next) {
-            (void)wait_until(m, &m->wake, next);
-            continue;
-        }
-        pid = m->pid;
-        pthread_mutex_unlock(&m->lock);
-        pr_watch_look(x, pid);
-        pthread_mutex_lock(&m->lock);
-    }
-    pid = m->pid;
-    used_s = m->used_s;
+static void look_again(struct pr_monitor *m, struct pr_monitored *x)
+{
+    int pid = x->pid;
+
     pthread_mutex_unlock(&m->lock);
-    pr_watch_end(x, pid, used_s, &m->sum);
+    pr_watch_look(&x->watch, pid);
     pthread_mutex_lock(&m->lock);
-    pr_watch_done(x);
-    if (m->given_up)
-        pr_monitor_sum_done(&m->sum);
-    m->given_up = m->ending = false;
-    m->phase = NOTHING;
-    pthread_cond_signal(&m->idle);
+}
+
+static void look_last(struct pr_monitor *m, struct pr_monitored *x)
+{
+    int pid = x->pid;
+    double used_s = x->used_s;
+
+    pthread_mutex_unlock(&m->lock);
+    pr_watch_end(&x->watch, pid, used_s, &x->sum);
+    pthread_mutex_lock(&m->lock);
+    pr_watch_done(&x->watch);
+    m->watched--;
+    if (x->given_up)
+        pr_monitor_sum_done(&x->sum);
+    x->phase = x->given_up ? NOTHING : ENDED;
+    pthread_cond_broadcast(&m->idle);
+}
+
+/* When there is something to do for it; UINT64_MAX: never. */
+static uint64_t due_ns(const struct pr_monitored *x)
+{
+    if (x->phase == BEGUN)
+        return x->first_ns;
+    if (x->phase == WATCHED)
+        return x->ending ? 0 : pr_watch_next_ns(&x->watch);
+    return UINT64_MAX;
+}
+
+static struct pr_monitored *most_urgent(const struct pr_monitor *m)
+{
+    struct pr_monitored *best = m->first;
+
+    for (struct pr_monitored *x = best ? best->next : NULL; x; x = x->next)
+        if (due_ns(x) < due_ns(best))
+            best = x;
+    return best && due_ns(best) != UINT64_MAX ? best : NULL;
+}
+
+static void attend(struct pr_monitor *m, struct pr_monitored *x)
+{
+    if (x->phase == BEGUN)
+        look_first(m, x);
+    else if (x->ending)
+        look_last(m, x);
+    else
+        look_again(m, x);
 }
 
 static void *work(void *arg)
@@ -97,18 +138,20 @@ static void *work(void *arg)
 
     pthread_mutex_lock(&m->lock);
     while (!m->quit) {
-        if (m->phase == BEGUN && pr_clock_ns() >= m->first_ns) {
-            watch(m);
-        } else if (m->phase == BEGUN) {
-            (void)wait_until(m, &m->wake, m->first_ns);
-        } else {
+        struct pr_monitored *x = most_urgent(m);
+
+        if (!x) {
             m->asleep = true;
             pthread_cond_wait(&m->wake, &m->lock);
             m->asleep = false;
+        } else if (pr_clock_ns() < due_ns(x)) {
+            (void)wait_until(m, &m->wake, due_ns(x));
+        } else {
+            attend(m, x);
         }
     }
     m->gone = true;
-    pthread_cond_signal(&m->idle);
+    pthread_cond_broadcast(&m->idle);
     pthread_mutex_unlock(&m->lock);
     return NULL;
 }
@@ -139,10 +182,14 @@ int pr_monitor_new(const char *root, struct pr_monitor **ret,
 
     if (!m)
         return pr_fail_nomem(err);
-    if (!pr_looks_init(&m->looks, root)) {
+    m->root = pr_alloc_zeroed(strlen(root ? root : "") + 1);
+    if (!m->root || !pr_looks_init(&m->machine, root)) {
+        pr_free(m->root);
         pr_free(m);
         return pr_fail_nomem(err);
     }
+    m->machine.leads = true;
+    memcpy(m->root, root ? root : "", strlen(root ? root : ""));
     pthread_mutex_init(&m->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -163,7 +210,7 @@ static bool stop_thread(struct pr_monitor *m)
     if (!m->running)
         return true;
     pthread_mutex_lock(&m->lock);
-    m->quit = m->ending = true;
+    m->quit = true;
     pthread_cond_signal(&m->wake);
     while (!m->gone && pr_clock_ns() < until)
         (void)wait_until(m, &m->idle, until);
@@ -180,54 +227,93 @@ void pr_monitor_free(struct pr_monitor *m)
 {
     if (!m || !stop_thread(m))
         return;
-    if (m->phase == BEGUN)
-        pr_watch_done(&m->watch);
-    pr_monitor_sum_done(&m->sum);
-    pr_looks_done(&m->looks);
+    for (struct pr_monitored *x = m->first, *next; x; x = next) {
+        next = x->next;
+        if (x->phase == BEGUN || x->phase == WATCHED)
+            pr_watch_done(&x->watch);
+        pr_monitor_sum_done(&x->sum);
+        pr_looks_done(&x->looks);
+        pr_free(x);
+    }
+    pr_looks_done(&m->machine);
     pthread_cond_destroy(&m->wake);
     pthread_cond_destroy(&m->idle);
     pthread_mutex_destroy(&m->lock);
+    pr_free(m->root);
     pr_free(m);
 }
 
-int pr_monitor_begin(struct pr_monitor *m, const struct pr_watched *w,
-                     struct pr_err *err)
+/* One that is free, or a new one. NULL: out of memory. */
+static struct pr_monitored *take_one(struct pr_monitor *m)
+{
+    struct pr_monitored *x = m->first;
+
+    while (x && x->phase != NOTHING)
+        x = x->next;
+    if (x)
+        return x;
+    x = pr_alloc_zeroed(sizeof(*x));
+    if (!x || !pr_looks_init(&x->looks, m->root)) {
+        pr_free(x);
+        return NULL;
+    }
+    x->looks.lead = &m->machine;
+    x->watch.looks = &x->looks;
+    x->next = m->first;
+    m->first = x;
+    return x;
+}
+
+static int begin(struct pr_monitor *m, const struct pr_watched *w,
+                 struct pr_monitored **ret, struct pr_err *err)
 {
     double wait_s = w->interval_s / 2 < first_s ? w->interval_s / 2 : first_s;
+    struct pr_monitored *x = take_one(m);
+    int rc = x ? pr_watch_init(&x->watch, w, err) : pr_fail_nomem(err);
+
+    if (rc)
+        return rc;
+    x->phase = BEGUN;
+    x->ending = x->given_up = false;
+    x->pid = 0;
+    x->used_s = 0;
+    x->first_ns = x->watch.begin_ns + (uint64_t)(wait_s * 1e9);
+    /* Awake, it looks at the others in time; this one may be due earlier. */
+    if (m->asleep || m->watched)
+        pthread_cond_signal(&m->wake);
+    *ret = x;
+    return PR_OK;
+}
+
+int pr_monitor_begin(struct pr_monitor *m, const struct pr_watched *w,
+                     struct pr_monitored **ret, struct pr_err *err)
+{
     int rc = m->running ? PR_OK : start_thread(m, err);
 
     if (rc)
         return rc;
     pr_watch_forget(w->path);
     pthread_mutex_lock(&m->lock);
-    if (m->phase == NOTHING) {
-        m->watch.looks = &m->looks;
-        rc = pr_watch_init(&m->watch, w, err);
-        if (!rc) {
-            m->phase = BEGUN;
-            m->pid = 0;
-            m->used_s = 0;
-            m->first_ns = m->watch.begin_ns + (uint64_t)(wait_s * 1e9);
-        }
-        if (!rc && m->asleep)
-            pthread_cond_signal(&m->wake);
-    }
+    rc = begin(m, w, ret, err);
     pthread_mutex_unlock(&m->lock);
     return rc;
 }
 
-void pr_monitor_pid(struct pr_monitor *m, int pid)
+void pr_monitor_pid(struct pr_monitor *m, struct pr_monitored *x, int pid)
 {
     pthread_mutex_lock(&m->lock);
-    m->pid = pid;
+    x->pid = pid;
     pthread_mutex_unlock(&m->lock);
 }
 
-static void say_hangs(struct pr_monitor *m, char *out, size_t cap)
+static void say_hangs(struct pr_monitor *m, struct pr_monitored *x, char *out,
+                      size_t cap)
 {
     const char *asking =
-        atomic_load_explicit(&m->looks.asking, memory_order_relaxed);
+        atomic_load_explicit(&m->machine.asking, memory_order_relaxed);
 
+    if (!*asking)
+        asking = atomic_load_explicit(&x->looks.asking, memory_order_relaxed);
     if (*asking)
         snprintf(out, cap, "it hangs: '%s' does not answer", asking);
     else
@@ -237,41 +323,43 @@ static void say_hangs(struct pr_monitor *m, char *out, size_t cap)
 }
 
 /* The thread has it, or should have: asks for the end, and waits. */
-static void end_watched(struct pr_monitor *m, struct pr_monitor_sum *ret)
+static void end_watched(struct pr_monitor *m, struct pr_monitored *x,
+                        struct pr_monitor_sum *ret)
 {
     uint64_t until = pr_clock_ns() + PATIENCE_NS;
 
-    m->ending = true;
+    x->ending = true;
     pthread_cond_signal(&m->wake);
-    while (m->phase != NOTHING && !m->given_up && pr_clock_ns() < until)
+    while (x->phase != ENDED && pr_clock_ns() < until)
         (void)wait_until(m, &m->idle, until);
-    if (m->phase != NOTHING) {
-        m->given_up = true;
-        say_hangs(m, ret->trouble, sizeof(ret->trouble));
+    if (x->phase != ENDED) {
+        x->given_up = true;
+        say_hangs(m, x, ret->trouble, sizeof(ret->trouble));
         return;
     }
-    *ret = m->sum;
-    m->sum = (struct pr_monitor_sum){.trouble = ""};
+    *ret = x->sum;
+    x->sum = (struct pr_monitor_sum){.trouble = ""};
+    x->phase = NOTHING;
 }
 
 /* Whether an interval has passed. On a machine that is very busy the thread may
  * not have come round to it all the same. */
-static bool is_long(const struct pr_monitor *m)
+static bool is_long(const struct pr_monitored *x)
 {
-    return pr_clock_ns() >= m->watch.begin_ns + m->watch.interval_ns;
+    return pr_clock_ns() >= x->watch.begin_ns + x->watch.interval_ns;
 }
 
-void pr_monitor_end(struct pr_monitor *m, double used_s,
+void pr_monitor_end(struct pr_monitor *m, struct pr_monitored *x, double used_s,
                     struct pr_monitor_sum *ret)
 {
     *ret = (struct pr_monitor_sum){.trouble = ""};
     pthread_mutex_lock(&m->lock);
-    m->used_s = used_s;
-    if (m->phase == BEGUN && !is_long(m)) {
-        pr_watch_done(&m->watch);
-        m->phase = NOTHING;
-    } else if (m->phase != NOTHING) {
-        end_watched(m, ret);
+    x->used_s = used_s;
+    if (x->phase == BEGUN && !is_long(x)) {
+        pr_watch_done(&x->watch);
+        x->phase = NOTHING;
+    } else {
+        end_watched(m, x, ret);
     }
     pthread_mutex_unlock(&m->lock);
 }

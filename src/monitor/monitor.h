@@ -2,7 +2,8 @@
  * The resource monitor: one thread that looks at the machine and at the
  * experiment's processes every so often, and starts no process. What it sees
  * goes to monitor.ndjson, one JSON object a look, and is summed up for the
- * result. docs/monitor.md has the format.
+ * result. docs/monitor.md has the format. Several experiments may be watched
+ * at once: the machine is looked at once for all of them.
  */
 #ifndef PR_MONITOR_MONITOR_H
 #define PR_MONITOR_MONITOR_H
@@ -11,6 +12,7 @@
 #include "base/err.h"
 
 struct pr_monitor;
+struct pr_monitored; /* an experiment that is watched */
 
 /* One for a whole run; the thread starts with the first experiment that is
  * watched and sleeps between them. root is put before /proc and /sys for
@@ -29,21 +31,22 @@ struct pr_watched {
  * differences are taken, happens on the thread. A file that cannot be written
  * is told by pr_monitor_end. PR_E_CONF: timeseries is no such list. */
 int pr_monitor_begin(struct pr_monitor *m, const struct pr_watched *w,
+                     struct pr_monitored **ret,
                      struct pr_err *err) PR_MUST_CHECK;
 
 /* Its first process, once it is there. */
-void pr_monitor_pid(struct pr_monitor *m, int pid);
+void pr_monitor_pid(struct pr_monitor *m, struct pr_monitored *x, int pid);
 
 /* It has ended; its first process and all that it waited for used so much
  * processor time (0: not known), of which the last part can no longer be seen.
  * One that ended before the first interval was over leaves no file and an empty
- * summary. */
+ * summary. x is gone then. */
 struct pr_monitor_sum {
     struct pr_buf summary; /* a JSON object, or empty */
     struct pr_buf log;     /* lines __results.use.NAME__=[…], or empty */
     char trouble[256];     /* what "it" did, in words; "": none */
 };
-void pr_monitor_end(struct pr_monitor *m, double used_s,
+void pr_monitor_end(struct pr_monitor *m, struct pr_monitored *x, double used_s,
                     struct pr_monitor_sum *ret);
 void pr_monitor_sum_done(struct pr_monitor_sum *s);
 

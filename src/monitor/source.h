@@ -61,6 +61,7 @@ enum pr_column_flag {
     PR_COLUMN_ENERGY = 1, /* watts whose total is part of the summary's
                              energy_j: set it for what no other column with
                              this flag contains */
+    PR_COLUMN_MIN = 2,    /* {"min"} as well as the mean and max */
 };
 
 struct pr_column {

@@ -14,19 +14,25 @@ static const struct {
     struct pr_column is; /* name: without "gpu.N." */
     size_t at;           /* of the double in struct pr_nvml_state */
 } gauges[] = {
-#define GAUGE(name, unit, sum, decimals, member)   \
-    {                                              \
-        {name, unit, sum, decimals, 0, NULL},      \
-            offsetof(struct pr_nvml_state, member) \
+#define GAUGE_OF(name, unit, sum, decimals, flags, member) \
+    {                                                      \
+        {name, unit, sum, decimals, flags, NULL},          \
+            offsetof(struct pr_nvml_state, member)         \
     }
-    GAUGE("use", "share", PR_SUM_MEAN, 2, utilisation),
+#define GAUGE(name, unit, sum, decimals, member) \
+    GAUGE_OF(name, unit, sum, decimals, 0, member)
+#define RANGE(name, unit, decimals, member) \
+    GAUGE_OF(name, unit, PR_SUM_MEAN, decimals, PR_COLUMN_MIN, member)
+    RANGE("use", "share", 2, utilisation),
     GAUGE("memory_use", "share", PR_SUM_MEAN, 2, memory_utilisation),
-    GAUGE("memory_bytes", "bytes", PR_SUM_MEAN, 0, memory_bytes),
+    RANGE("memory_bytes", "bytes", 0, memory_bytes),
     GAUGE("sm_mhz", "MHz", PR_SUM_MEAN, 0, sm_mhz),
     GAUGE("memory_mhz", "MHz", PR_SUM_NONE, 0, memory_mhz),
-    GAUGE("temperature_c", "°C", PR_SUM_MEAN, 0, temperature_c),
+    RANGE("temperature_c", "°C", 0, temperature_c),
     GAUGE("fan", "share", PR_SUM_NONE, 2, fan),
+#undef RANGE
 #undef GAUGE
+#undef GAUGE_OF
 };
 
 enum { GAUGES = sizeof gauges / sizeof *gauges };

@@ -37,6 +37,7 @@ struct pr_fragment {
     const char *file; /* "" for the command line */
     bool peer; /* a foreign file: unknown names are warned of, not refused */
     bool dlio; /* a DLIO file */
+    bool suite; /* a job of a profile */
     struct pr_settings params;
     struct pr_variable *vars;
     size_t var_count, var_cap;
@@ -53,6 +54,9 @@ struct pr_scope {
     size_t decl_cap;
     struct pr_query **queries; /* to free */
     size_t query_count, query_cap;
+    int64_t *devices; /* that copies of a job are spread over; NULL: not asked
+                         for yet */
+    size_t device_count;
     struct pr_regex **regexes; /* to free */
     size_t regex_count, regex_cap;
 };

@@ -16,6 +16,11 @@ int pr_plan_param_value(struct pr_plan *p, const char *name,
                         const struct pr_value *value, const char *from,
                         struct pr_err *err) PR_MUST_CHECK;
 
+/* What copies of a job are spread over: "auto", a number, or a list. To be
+ * called before targets are added. PR_E_USAGE. */
+int pr_plan_devices(struct pr_plan *p, const char *text,
+                    struct pr_err *err) PR_MUST_CHECK;
+
 const struct pr_names *pr_plan_names(const struct pr_plan *p);
 
 /* The merged config as DLBS's print-config shows it: parameters, variables,

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "conf/toml.h"
 #include "conf/yaml.h"
 
 #include <string.h>
@@ -96,24 +97,33 @@ static bool like_dlio(const struct pr_value *root)
 
 static bool is_job(const struct pr_value *v)
 {
-    return pr_get(v, "experiment") && pr_get(v, "arguments");
+    const struct pr_value *what = pr_get(v, "experiment");
+
+    return what && what->kind == PR_STR;
 }
 
 static bool like_milarun(const struct pr_value *root)
 {
-    static const char *const lists[] = {"jobs", "tests", NULL};
-
-    if (root->kind == PR_LIST)
-        return root->len && is_job(&root->items[0]);
-    for (size_t i = 0; lists[i]; i++) {
-        const struct pr_value *v = pr_get(root, lists[i]);
-        if (v && (v->kind == PR_LIST || v->kind == PR_MAP))
-            return true;
-    }
     for (uint32_t i = 0; root->kind == PR_MAP && i < root->len; i++)
         if (is_job(&root->members[i].value))
             return true;
     return false;
+}
+
+/* Jobs and nothing else: their names may be those of sections. */
+static bool is_profile(const struct pr_value *root)
+{
+    const struct pr_value *all = pr_get(root, "*");
+    bool shared = all && is_job(all);
+
+    for (uint32_t i = 0; root->kind == PR_MAP && i < root->len; i++)
+        if (&root->members[i].value != all &&
+            root->members[i].value.kind != PR_MAP)
+            return false;
+        else if (&root->members[i].value != all && !shared &&
+                 !is_job(&root->members[i].value))
+            return false;
+    return like_milarun(root);
 }
 
 static bool like_prony(const struct pr_value *root)
@@ -152,6 +162,10 @@ static int recognise(struct pr_source *src, struct pr_err *err)
 
     int found = 0;
 
+    if (is_profile(&src->root)) {
+        src->kind = PR_SOURCE_MILARUN;
+        return PR_OK;
+    }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!rows[i].like(&src->root))
             continue;
@@ -188,7 +202,9 @@ int pr_source_parse(const char *text, size_t len, const char *name,
         *ret = src;
         return PR_OK;
     }
-    if (*first == '{' || *first == '[') {
+    if (pr_toml_like(text)) {
+        rc = pr_toml_read(text, len, name, a, &src.root, err);
+    } else if (*first == '{' || *first == '[') {
         struct pr_json_in in = {.text = text, .len = len, .name = name};
         struct pr_err json_err;
 
@@ -238,6 +254,8 @@ int pr_source_fragments(struct pr_scope *s, const struct pr_source *src,
         return pr_from_prony(s, src, origin, ret, ret_count, err);
     case PR_SOURCE_DLIO:
         return pr_from_dlio(s, src, origin, ret, ret_count, err);
+    case PR_SOURCE_MILARUN:
+        return pr_from_milarun(s, src, origin, ret, ret_count, err);
     case PR_SOURCE_PLAN:
         pr_fail(err, PR_E_CONF, src->path,
                 "is a finished plan, not a config to build one from");
@@ -247,6 +265,6 @@ int pr_source_fragments(struct pr_scope *s, const struct pr_source *src,
                 "is %s, which this version does not read yet",
                 pr_source_kind_words(src->kind));
         return pr_hint(err, "this version reads Prony's own, DLBS and DLIO "
-                            "configs");
+                            "configs and milarun profiles");
     }
 }

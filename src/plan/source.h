@@ -55,5 +55,8 @@ int pr_from_dlio(struct pr_scope *s, const struct pr_source *src,
 int pr_from_prony(struct pr_scope *s, const struct pr_source *src,
                   enum pr_origin_kind origin, struct pr_fragment **ret,
                   size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
+int pr_from_milarun(struct pr_scope *s, const struct pr_source *src,
+                    enum pr_origin_kind origin, struct pr_fragment **ret,
+                    size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -9,6 +9,7 @@
 #include "conf/literal.h"
 #include "conf/override.h"
 #include "plan/below.h"
+#include "plan/devices.h"
 #include "plan/source.h"
 #include "plan/weak.h"
 
@@ -56,6 +57,11 @@ const struct pr_warning *pr_plan_warnings(const struct pr_plan *p)
 const struct pr_names *pr_plan_names(const struct pr_plan *p)
 {
     return p->scope.names;
+}
+
+int pr_plan_devices(struct pr_plan *p, const char *text, struct pr_err *err)
+{
+    return pr_devices_set(&p->scope, text, err);
 }
 
 static int add_source(struct pr_plan *p, const char *path,
@@ -512,6 +518,8 @@ int pr_plan_build(struct pr_plan *p, struct pr_err *err)
         if (!rc && i == 0) /* -V is the same for all groups */
             rc = warn_beaten(p, &p->groups[i], err);
     }
+    if (!rc)
+        rc = pr_plan_check_only(p, err);
     if (!rc)
         rc = pr_weak_load(p, err);
     if (!rc)

@@ -55,6 +55,10 @@ int pr_plan_check_size(const struct pr_plan *p,
  * it warns of them. */
 int pr_plan_check_names(struct pr_plan *p, struct pr_err *err) PR_MUST_CHECK;
 
+/* Refuses opts.only when it names jobs that the profiles do not have. */
+int pr_plan_check_only(const struct pr_plan *p,
+                       struct pr_err *err) PR_MUST_CHECK;
+
 /* Refuses the Python classes that a DLIO config may name. */
 int pr_plan_check_plugins(const struct pr_plan *p, const struct pr_group *g,
                           struct pr_err *err) PR_MUST_CHECK;

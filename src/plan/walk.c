@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "plan/combine.h"
+#include "plan/only.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -150,20 +151,6 @@ static int set_id(struct pr_walk *w, struct pr_params *p, const char *id,
     return PR_OK;
 }
 
-static bool named(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-
-    for (const char *p = list;; p++) {
-        size_t len = strcspn(p, ",");
-        if (len == n && memcmp(p, name, n) == 0)
-            return true;
-        p += len;
-        if (!*p)
-            return false;
-    }
-}
-
 static bool wanted(const struct pr_walk *w)
 {
     const struct pr_value *v;
@@ -171,7 +158,7 @@ static bool wanted(const struct pr_walk *w)
     if (!w->plan->opts.only)
         return true;
     v = pr_expanded(w->expander, w->plan->name_name);
-    return v && v->kind == PR_STR && named(w->plan->opts.only, v->s);
+    return v && v->kind == PR_STR && pr_only_has(w->plan->opts.only, v->s, v->len);
 }
 
 int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,

@@ -1,6 +1,6 @@
 /*
  * One attempt at one experiment: everything around it is made ready, it is
- * started and waited for, and what it left is gathered.
+ * started, and when it has ended what it left is gathered.
  */
 #include "run/attempt.h"
 
@@ -20,15 +20,6 @@
  * log: its libraries may have more to say. */
 enum { LINES_OF_WORDS = 20 };
 
-/* What is started, with what is around it. */
-struct around {
-    const struct pr_workload *workload;
-    struct pr_start start;
-    struct pr_contained box; /* of a container, or empty */
-    bool watched;
-    char channel[4096];
-};
-
 /* With the file it is about; whose experiment it is, everybody knows. */
 static int say_why(struct pr_attempt *a, const struct pr_err *why)
 {
@@ -40,14 +31,14 @@ static int say_why(struct pr_attempt *a, const struct pr_err *why)
     return PR_OK;
 }
 
-static int make_ready(struct pr_job *job, struct around *x, struct pr_err *err)
+static int make_ready(struct pr_waiting *w, struct pr_err *err)
 {
-    int rc = pr_workload_of(job, &x->workload, err);
+    int rc = pr_workload_of(w->job, &w->workload, err);
 
     if (!rc)
-        rc = x->workload->prepare(job, &x->start, err);
-    if (!rc && pr_contained_wanted(job, &x->start))
-        rc = pr_contained_wrap(job, &x->start, &x->box, err);
+        rc = w->workload->prepare(w->job, &w->start, err);
+    if (!rc && pr_contained_wanted(w->job, &w->start))
+        rc = pr_contained_wrap(w->job, &w->start, &w->box, err);
     return rc;
 }
 
@@ -55,117 +46,132 @@ static int make_ready(struct pr_job *job, struct around *x, struct pr_err *err)
 
 /* An experiment is worth more than what is seen of it: when nothing can be,
  * its result says so. */
-static int watch(const struct pr_attempt_ctx *ctx, struct pr_job *job,
-                 struct around *x, struct pr_attempt *a, struct pr_err *err)
+static int watch(struct pr_waiting *w, struct pr_err *err)
 {
+    struct pr_job *job = w->job;
     struct pr_monitor_opts opts;
     struct pr_watched watched = {0};
     char path[4096];
     int rc =
         pr_opt_fill(&pr_monitor_section, job->params, job->arena, &opts, err);
 
-    if (rc || !ctx->monitor || opts.frequency <= 0)
+    if (rc || !w->ctx->monitor || opts.frequency <= 0)
         return rc;
     snprintf(path, sizeof path, "%s/monitor.ndjson", job->dir);
     watched.path = path;
     watched.interval_s = opts.frequency;
     watched.timeseries = opts.timeseries;
-    rc = pr_monitor_begin(ctx->monitor, &watched, err);
-    x->watched = rc == PR_OK;
+    rc = pr_monitor_begin(w->ctx->monitor, &watched, &w->watched, err);
     if (rc != PR_E_UNAVAIL && rc != PR_E_IO)
         return rc;
-    snprintf(a->seen.trouble, sizeof a->seen.trouble, "%.250s", err->msg);
+    snprintf(w->ret->seen.trouble, sizeof w->ret->seen.trouble, "%.250s",
+             err->msg);
     return PR_OK;
 }
 
-static void stop_watching(const struct pr_attempt_ctx *ctx, struct around *x,
-                          struct pr_attempt *a)
+static void stop_watching(struct pr_waiting *w)
 {
-    const struct pr_child_event *e = &a->end;
+    const struct pr_child_event *e = &w->ret->end;
 
-    if (x->watched)
-        pr_monitor_end(ctx->monitor,
+    if (w->watched)
+        pr_monitor_end(w->ctx->monitor, w->watched,
                        (double)(e->cpu_user_ns + e->cpu_system_ns) / 1e9,
-                       &a->seen);
+                       &w->ret->seen);
+    w->watched = NULL;
 }
 
-/* ---- from start to end */
+/* ---- the start */
 
-static void open_channel(const struct pr_job *job, struct around *x,
-                         struct pr_spawn *spawn)
+static void open_channel(struct pr_waiting *w, struct pr_spawn *spawn)
 {
-    if (!x->start.argv)
+    if (!w->start.argv)
         return; /* workloads of ours have the log */
-    snprintf(x->channel, sizeof x->channel, "%s/" PR_CHANNEL_FILE, job->dir);
-    spawn->channel_path = x->channel;
+    snprintf(w->channel, sizeof w->channel, "%s/" PR_CHANNEL_FILE, w->job->dir);
+    spawn->channel_path = w->channel;
 }
 
 /* Most programs know nothing of it. */
-static void close_channel(const struct around *x)
+static void close_channel(const struct pr_waiting *w)
 {
     struct stat st;
 
-    if (*x->channel && stat(x->channel, &st) == 0 && !st.st_size)
-        (void)unlink(x->channel);
+    if (*w->channel && stat(w->channel, &st) == 0 && !st.st_size)
+        (void)unlink(w->channel);
 }
 
 /* Where the program starts; exp.cwd is a folder inside the container then. */
-static const char *folder_of(const struct pr_job *job, const struct around *x)
+static const char *folder_of(const struct pr_waiting *w)
 {
-    return *job->exp.cwd && !x->box.box.argv ? job->exp.cwd : NULL;
+    const char *cwd = w->job->exp.cwd;
+
+    return *cwd && !w->box.box.argv ? cwd : NULL;
 }
 
-static void judge(const struct pr_waiting *w, const struct around *x,
-                  const char *log_path, struct pr_attempt *a)
-{
-    pr_contained_after(&x->box, a, a->left);
-    pr_attempt_judge(w, a,
-                     x->start.argv ? x->start.argv[0] : x->workload->name);
-    pr_contained_explain(&x->box, log_path, a);
-}
-
-static int start_and_wait(struct pr_waiting *w, struct around *x,
-                          const char *log_path, struct pr_attempt *ret,
-                          struct pr_err *err)
+static int start(struct pr_waiting *w, struct pr_err *err)
 {
     const struct pr_job *job = w->job;
-    struct pr_spawn spawn = {.tag = PR_ATTEMPT_TAG,
+    struct pr_spawn spawn = {.tag = w->tag,
                              .id = job->id,
-                             .log_path = log_path,
-                             .argv = x->start.argv,
-                             .env = x->start.env,
+                             .log_path = w->log_path,
+                             .argv = w->start.argv,
+                             .env = w->start.env,
                              .body_arg = job->dir,
-                             .cwd = folder_of(job, x)};
+                             .cwd = folder_of(w)};
+
+    open_channel(w, &spawn);
+    pr_contained_begin(&w->box);
+    if (job->exp.timeout > 0)
+        w->term_at = pr_clock_ns() + (uint64_t)(job->exp.timeout * 1e9);
+    return pr_keeper_spawn(w->ctx->keeper, &spawn, err);
+}
+
+int pr_attempt_begin(const struct pr_attempt_ctx *ctx, struct pr_job *job,
+                     const char *log_path, uint32_t tag, struct pr_attempt *ret,
+                     struct pr_waiting **ret_waiting, struct pr_err *err)
+{
+    struct pr_waiting *w = PR_ARENA_NEW(job->arena, struct pr_waiting);
     struct pr_err why = {0};
     int rc;
 
-    open_channel(job, x, &spawn);
-    w->box = &x->box;
-    pr_contained_begin(&x->box);
-    if (job->exp.timeout > 0)
-        w->term_at = pr_clock_ns() + (uint64_t)(job->exp.timeout * 1e9);
-    rc = pr_keeper_spawn(w->ctx->keeper, &spawn, &why);
+    *ret_waiting = NULL;
+    *ret = (struct pr_attempt){.status = PR_STATUS_FAILED};
+    if (!w)
+        return pr_fail_nomem(err);
+    w->ctx = ctx;
+    w->job = job;
+    w->log_path = log_path;
+    w->tag = tag;
+    w->ret = ret;
+    rc = make_ready(w, &why);
+    if (!rc)
+        rc = pr_contract_begin(job, &w->start, log_path, &why);
+    if (!rc)
+        rc = watch(w, &why);
+    if (rc == PR_E_NOMEM)
+        return pr_fail_nomem(err);
+    if (rc)
+        return say_why(ret, &why);
+    rc = start(w, &why);
+    if (!rc) {
+        *ret_waiting = w;
+        return PR_OK;
+    }
+    pr_attempt_lost(w);
     if (rc == PR_E_CONF) /* more arguments than can be passed */
         return say_why(ret, &why);
-    if (rc && err)
+    if (err)
         *err = why;
-    if (!rc)
-        rc = pr_attempt_wait(w, &ret->end, err);
-    if (!rc)
-        judge(w, x, log_path, ret);
-    else /* the keeper is gone, not what a daemon holds */
-        pr_contained_after(&x->box, ret, ret->left);
-    close_channel(x);
     return rc;
 }
 
-static void take_words(const struct around *x, const char *log_path,
-                       struct pr_attempt *a)
+/* ---- the end */
+
+static void take_words(const struct pr_waiting *w)
 {
-    if (!x->start.argv)
-        pr_attempt_take_words(log_path, 1, a);
-    else if (strcmp(x->workload->name, "command") != 0)
-        pr_attempt_take_words(log_path, LINES_OF_WORDS, a);
+    if (!w->start.argv)
+        pr_attempt_take_words(w->log_path, 1, w->ret);
+    else if (strcmp(w->workload->name, "command") != 0)
+        pr_attempt_take_words(w->log_path, LINES_OF_WORDS, w->ret);
 }
 
 /* What exp.sys_info asks for, after the monitor's lines. */
@@ -177,52 +183,52 @@ static int add_sysinfo(const struct pr_job *job, struct pr_buf *out,
 }
 
 /* What it wrote elsewhere comes into log.txt, which then has the last word. */
-static void gather_log(const struct pr_job *job, struct around *x,
-                       const char *log_path, struct pr_attempt *a)
+static void gather_log(struct pr_waiting *w)
 {
     PR_AUTO_BUF struct pr_buf more = PR_BUF_INIT(64 << 20);
+    struct pr_attempt *a = w->ret;
     struct pr_err why = {0};
     int rc;
 
     pr_buf_add(&more, a->seen.log.data, a->seen.log.len);
-    a->wrote_log_file = pr_contract_is_apart(&x->start, log_path);
+    a->wrote_log_file = pr_contract_is_apart(&w->start, w->log_path);
     if (!a->wrote_log_file) /* what follows there is ours */
-        take_words(x, log_path, a);
-    rc = add_sysinfo(job, &more, &why);
+        take_words(w);
+    rc = add_sysinfo(w->job, &more, &why);
     if (!rc)
-        rc = pr_contract_gather(job, &x->start, log_path, &more, &why);
+        rc = pr_contract_gather(w->job, &w->start, w->log_path, &more, &why);
     if (rc)
         say_why(a, &why);
     if (a->wrote_log_file)
-        take_words(x, log_path, a);
-    if (x->start.log_file)
-        pr_contract_judge(job, log_path, x->channel, a);
+        take_words(w);
+    if (w->start.log_file)
+        pr_contract_judge(w->job, w->log_path, w->channel, a);
 }
 
-int pr_attempt_run(const struct pr_attempt_ctx *ctx, struct pr_job *job,
-                   const char *log_path, struct pr_attempt *ret,
-                   struct pr_err *err)
+bool pr_attempt_event(struct pr_waiting *w, const struct pr_child_event *e)
 {
-    struct pr_waiting w = {.ctx = ctx, .job = job};
-    struct around x = {.workload = NULL};
-    struct pr_err why = {0};
-    int rc;
+    if (e->kind == PR_CHILD_STARTED) {
+        if (w->watched)
+            pr_monitor_pid(w->ctx->monitor, w->watched, e->pid);
+        return false;
+    }
+    w->ret->end = *e;
+    pr_contained_after(&w->box, w->ret, w->ret->left);
+    pr_attempt_judge(w, w->ret,
+                     w->start.argv ? w->start.argv[0] : w->workload->name);
+    pr_contained_explain(&w->box, w->log_path, w->ret);
+    close_channel(w);
+    stop_watching(w);
+    gather_log(w);
+    return true;
+}
 
-    *ret = (struct pr_attempt){.status = PR_STATUS_FAILED};
-    rc = make_ready(job, &x, &why);
-    if (!rc)
-        rc = pr_contract_begin(job, &x.start, log_path, &why);
-    if (!rc)
-        rc = watch(ctx, job, &x, ret, &why);
-    if (rc == PR_E_NOMEM)
-        return pr_fail_nomem(err);
-    if (rc)
-        return say_why(ret, &why);
-    rc = start_and_wait(&w, &x, log_path, ret, err);
-    stop_watching(ctx, &x, ret);
-    if (!rc)
-        gather_log(job, &x, log_path, ret);
-    return rc;
+void pr_attempt_lost(struct pr_waiting *w)
+{
+    /* not what a daemon holds */
+    pr_contained_after(&w->box, w->ret, w->ret->left);
+    close_channel(w);
+    stop_watching(w);
 }
 
 void pr_attempt_done(struct pr_attempt *a)

@@ -1,4 +1,5 @@
-/* One attempt at one experiment: start it, wait for it, end it in time. */
+/* One attempt at one experiment: start it, end it in time, judge its end.
+ * Several may be under way at once; who waits for them is in party.c. */
 #ifndef PR_RUN_ATTEMPT_H
 #define PR_RUN_ATTEMPT_H
 
@@ -23,16 +24,30 @@ struct pr_attempt_ctx {
     struct pr_keeper *keeper;
     struct pr_monitor *monitor; /* NULL: nothing is watched */
     struct pr_stop *stop;
-    void (*tick)(void *ctx);     /* several times a second while waiting */
-    void (*stopping)(void *ctx); /* a first signal came, it is being ended */
-    void *watch_ctx;             /* of both */
 };
 
-/* Fails only when the run cannot go on; an experiment that fails, cannot be
- * started or is stopped is an answer. Free *ret with pr_attempt_done. */
-int pr_attempt_run(const struct pr_attempt_ctx *ctx, struct pr_job *job,
-                   const char *log_path, struct pr_attempt *ret,
-                   struct pr_err *err) PR_MUST_CHECK;
+struct pr_waiting;
+
+/* Starts it; tag is its name with the keeper. *ret_waiting is in the job's
+ * arena; NULL: it has ended already, as it could not be started, and *ret has
+ * the answer. Fails only when the run cannot go on; an experiment that fails,
+ * cannot be started or is stopped is an answer. Free *ret with
+ * pr_attempt_done. */
+int pr_attempt_begin(const struct pr_attempt_ctx *ctx, struct pr_job *job,
+                     const char *log_path, uint32_t tag, struct pr_attempt *ret,
+                     struct pr_waiting **ret_waiting,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+/* What signals to us and the time ask for: to be called now and then, at the
+ * latest when it is due. */
+int pr_attempt_mind(struct pr_waiting *w, struct pr_err *err) PR_MUST_CHECK;
+uint64_t pr_attempt_due(const struct pr_waiting *w); /* 0: never */
+
+/* An event of its. True: it has ended, *ret has the answer. */
+bool pr_attempt_event(struct pr_waiting *w, const struct pr_child_event *e);
+
+/* The keeper is gone: clears up what it cannot have. */
+void pr_attempt_lost(struct pr_waiting *w);
 
 void pr_attempt_done(struct pr_attempt *a);
 

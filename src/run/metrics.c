@@ -100,6 +100,32 @@ static bool is_finite(const struct pr_value *v)
     return v->kind != PR_FLOAT || isfinite(v->f);
 }
 
+/* null where a number is not finite, so that the rest of it stays. False: out
+ * of memory. */
+static bool make_finite(struct pr_arena *a, const struct pr_value *v,
+                        struct pr_value *ret)
+{
+    struct pr_value *items = NULL;
+    struct pr_member *m = NULL;
+
+    *ret = v->kind == PR_FLOAT && !isfinite(v->f) ? pr_null() : *v;
+    if (v->kind == PR_LIST)
+        ret->items = items = PR_ARENA_ARRAY(a, struct pr_value, v->len);
+    if (v->kind == PR_MAP)
+        ret->members = m = PR_ARENA_ARRAY(a, struct pr_member, v->len);
+    if ((v->kind == PR_LIST && !items) || (v->kind == PR_MAP && !m))
+        return false;
+    for (uint32_t i = 0; items && i < v->len; i++)
+        if (!make_finite(a, &v->items[i], &items[i]))
+            return false;
+    for (uint32_t i = 0; m && i < v->len; i++) {
+        m[i] = v->members[i];
+        if (!make_finite(a, &v->members[i].value, &m[i].value))
+            return false;
+    }
+    return true;
+}
+
 /* Metrics by name; of each the last value, as JSON, empty when it is that of a
  * parameter. */
 struct metrics {
@@ -185,9 +211,20 @@ static int keep_as(struct metrics *m, const char *key, size_t len, bool named,
     return hold(m, &m->values[name], value) ? 0 : pr_fail_nomem(err);
 }
 
+/* Of a timing with a loss that is no number, the rates still count. */
+static bool is_timing(const char *key, size_t len)
+{
+    static const char prefix[] = "timings.";
+    const char *at = memmem(key, len < 16 ? len : 16, prefix, 8);
+
+    return at == key || at == key + 8;
+}
+
 static int keep(void *ctx, const char *key, size_t len,
                 const struct pr_value *value, struct pr_err *err)
 {
+    PR_AUTO_ARENA struct pr_arena *a = NULL;
+    struct pr_value finite;
     static const char prefix[] = "results.";
     const size_t skip = sizeof prefix - 1;
     bool named = len > skip && memcmp(key, prefix, skip) == 0;
@@ -203,8 +240,14 @@ static int keep(void *ctx, const char *key, size_t len,
     if (!named)
         rc = check_param(m, key, len, value, &param, err);
     if (!rc && !param && !is_finite(value)) {
-        m->not_finite++;
-        return 0;
+        if (!is_timing(key, len)) {
+            m->not_finite++;
+            return 0;
+        }
+        a = pr_arena_new(4096);
+        if (!a || !make_finite(a, value, &finite))
+            return pr_fail_nomem(err);
+        value = &finite;
     }
     if (rc)
         return rc;

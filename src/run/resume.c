@@ -29,13 +29,14 @@ static int mend_event(struct pr_runner *r, const char *id,
     return pr_runner_record(r, e, err);
 }
 
-int pr_runner_finished_before(struct pr_runner *r, struct pr_trip *t,
+int pr_runner_finished_before(struct pr_runner *r,
+                              const struct pr_planned *planned,
                               struct pr_err *err)
 {
     struct pr_value result;
     enum pr_status status;
     struct pr_err inner = {0};
-    int rc = pr_result_read(r->opts->dir->path, t->planned.id, r->arena,
+    int rc = pr_result_read(r->opts->dir->path, planned->id, r->arena,
                             &result, &inner);
 
     if (rc == PR_E_FORMAT)
@@ -50,7 +51,10 @@ int pr_runner_finished_before(struct pr_runner *r, struct pr_trip *t,
         return 0;
     pr_runner_count(r, status);
     r->sum->earlier++;
-    rc = mend_event(r, t->planned.id, &result, err);
+    rc = mend_event(r, planned->id, &result, err);
+    if (!rc) /* nor may it have come to this */
+        rc = pr_suite_file_write(r->opts->dir->path, planned->id,
+                                 &planned->params, r->arena, err);
     return rc ? rc : 1;
 }
 

@@ -35,26 +35,75 @@ void pr_runner_count(struct pr_runner *r, enum pr_status status)
     r->failed += pr_runner_is_failure(status);
 }
 
+/* The next experiment of the plan: what was read already comes first. */
+static int next_planned(struct pr_runner *r, struct pr_planned *ret,
+                        struct pr_err *err)
+{
+    if (!r->has_ahead)
+        return pr_plan_file_next(&r->plan, r->arena, ret, err);
+    r->has_ahead = false;
+    *ret = r->ahead;
+    return 1;
+}
+
+/* It belongs to the next ones: kept until then. */
+static int keep_ahead(struct pr_runner *r, const struct pr_planned *planned,
+                      struct pr_err *err)
+{
+    r->ahead.repeat = planned->repeat;
+    r->ahead.id = pr_arena_str(r->spare, planned->id);
+    if (!r->ahead.id || !pr_copy(r->spare, &planned->params, &r->ahead.params))
+        return pr_fail_nomem(err);
+    r->has_ahead = true;
+    return PR_OK;
+}
+
+/* Those that start together. 0: there are none left. */
+static int gather(struct pr_runner *r, struct pr_party *p, struct pr_err *err)
+{
+    struct pr_planned planned;
+    bool added = true;
+    int rc = 1;
+
+    while (rc == 1 && added && (!p->count || pr_party_is_open(r, p))) {
+        rc = next_planned(r, &planned, err);
+        if (rc == 1) {
+            int failed = pr_party_add(r, p, &planned, &added, err);
+            rc = failed ? failed : 1;
+        }
+    }
+    if (!added && rc == 1)
+        rc = keep_ahead(r, &planned, err);
+    return rc < 0 ? rc : p->count > 0;
+}
+
+/* What is ahead lives in the other one of the two. */
+static void turn_arenas(struct pr_runner *r)
+{
+    struct pr_arena *now = r->spare;
+
+    r->spare = r->arena;
+    r->arena = now;
+    pr_arena_reset(r->spare);
+    if (!r->has_ahead)
+        pr_arena_reset(r->arena);
+}
+
 static int run_next(struct pr_runner *r, struct pr_err *err)
 {
-    struct pr_trip t = {.params = PR_BUF_INIT(64 << 20)};
-    uint64_t failed;
+    struct pr_party p = {0};
+    uint64_t failed = r->failed;
     int rc;
 
-    pr_arena_reset(r->arena);
-    rc = pr_plan_file_next(&r->plan, r->arena, &t.planned, err);
-    if (rc != 1)
-        return rc;
-    rc = pr_runner_finished_before(r, &t, err);
-    failed = r->failed;
-    if (rc == 0)
-        rc = pr_trip_travel(r, &t, err);
-    pr_buf_done(&t.params);
-    pr_attempt_done(&t.last);
-    if (rc < 0)
-        return rc;
+    turn_arenas(r);
+    rc = gather(r, &p, err);
+    if (rc == 1) {
+        int stopped = pr_party_travel(r, &p, err);
+        rc = stopped ? stopped : 1;
+    }
+    pr_party_done(&p);
     r->give_up = r->opts->fail_fast && r->failed > failed;
-    return 1;
+    return rc;
 }
 
 static bool asked_to_stop(struct pr_runner *r)
@@ -66,15 +115,15 @@ static bool asked_to_stop(struct pr_runner *r)
 /* What earlier runs finished beyond the place where this one stopped. */
 static int count_rest(struct pr_runner *r, struct pr_err *err)
 {
-    struct pr_trip t = {.attempts = 0};
+    struct pr_planned planned;
     int rc = PR_OK;
 
     while (rc >= 0) {
-        pr_arena_reset(r->arena);
-        rc = pr_plan_file_next(&r->plan, r->arena, &t.planned, err);
+        turn_arenas(r);
+        rc = next_planned(r, &planned, err);
         if (rc != 1)
             return rc;
-        rc = pr_runner_finished_before(r, &t, err);
+        rc = pr_runner_finished_before(r, &planned, err);
     }
     return rc;
 }
@@ -148,7 +197,8 @@ static int open_all(struct pr_runner *r, struct pr_err *err)
     if (rc)
         return rc;
     r->arena = pr_arena_new(65536);
-    if (!r->arena)
+    r->spare = pr_arena_new(65536);
+    if (!r->arena || !r->spare)
         return pr_fail_nomem(err);
     rc = count_plan(r, path, err);
     if (!rc)
@@ -159,6 +209,8 @@ static int open_all(struct pr_runner *r, struct pr_err *err)
         rc = pr_keeper_new(pr_attempt_body, NULL, &r->keeper, err);
     if (!rc)
         rc = pr_monitor_new(NULL, &r->monitor, err);
+    r->attempts =
+        (struct pr_attempt_ctx){r->keeper, r->monitor, &r->stop};
     return rc;
 }
 
@@ -187,6 +239,7 @@ int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
     pr_names_free(r.seen);
     pr_free(r.ended);
     pr_arena_free(r.arena);
+    pr_arena_free(r.spare);
     pr_buf_done(&r.line);
     return rc;
 }

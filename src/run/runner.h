@@ -6,6 +6,7 @@
 #include "record/plan_file.h"
 #include "run/attempt.h"
 #include "run/run.h"
+#include "run/suite_file.h"
 
 struct pr_runner {
     const struct pr_run_opts *opts;
@@ -14,13 +15,19 @@ struct pr_runner {
     struct pr_keeper *keeper;
     struct pr_monitor *monitor;
     struct pr_stop stop;
-    struct pr_arena *arena; /* of one experiment */
+    struct pr_attempt_ctx attempts;
+    struct pr_arena *arena; /* of the experiments that run together */
+    struct pr_arena *spare; /* of what comes after them */
+    struct pr_planned ahead; /* read already; in spare */
+    bool has_ahead;
     struct pr_buf line;     /* an event being written */
     struct pr_names *seen; /* ids that earlier runs recorded; NULL: a new run */
     bool *ended;           /* by id: its last event there is its end */
     size_t ended_cap;
     uint64_t done, failed;
-    bool give_up; /* --fail-fast struck */
+    bool give_up;  /* --fail-fast struck */
+    bool told;     /* that we were asked to stop */
+    uint32_t tags; /* given so far */
 };
 
 bool pr_runner_is_failure(enum pr_status s);
@@ -36,16 +43,61 @@ void pr_runner_count(struct pr_runner *r, enum pr_status status);
 struct pr_trip {
     struct pr_planned planned;
     struct pr_job job;
+    struct pr_suite_opts suite;
     char dir[4096], log[4096];
     struct pr_buf params; /* as JSON */
+    struct pr_buf notes;  /* warnings that the result is to have */
     struct pr_value full; /* the parameters with the plan's defaults */
     struct pr_attempt last;
+    struct pr_waiting *going; /* NULL: nothing is under way */
+    uint32_t tag;             /* of that */
+    bool over;                /* it has its result */
     unsigned attempts, earlier; /* all; of these, by earlier runs */
 };
 
-/* From its parameters to its result. Fails only when the run cannot go on. */
-int pr_trip_travel(struct pr_runner *r, struct pr_trip *t,
-                   struct pr_err *err) PR_MUST_CHECK;
+void pr_trip_done(struct pr_trip *t);
+
+/* Its folder and parameters; what is not to be run has its result after it
+ * (over). All of these fail only when the run cannot go on. */
+int pr_trip_ready(struct pr_runner *r, struct pr_trip *t,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* The first attempt. Over, when it cannot be started. */
+int pr_trip_start(struct pr_runner *r, struct pr_trip *t,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* What became of the attempt under way. It may be followed by another. */
+int pr_trip_event(struct pr_runner *r, struct pr_trip *t,
+                  const struct pr_child_event *e,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* Experiments that are started at the same time, to the end of the last one. */
+struct pr_party {
+    struct pr_trip **trips;
+    size_t count, cap;
+};
+
+/* Adds the experiment to those that start together. *ret_added false: it does
+ * not belong to them. */
+int pr_party_add(struct pr_runner *r, struct pr_party *p,
+                 const struct pr_planned *planned, bool *ret_added,
+                 struct pr_err *err) PR_MUST_CHECK;
+int pr_party_travel(struct pr_runner *r, struct pr_party *p,
+                    struct pr_err *err) PR_MUST_CHECK;
+void pr_party_done(struct pr_party *p);
+
+/* Whether others may belong to it, too. */
+bool pr_party_is_open(const struct pr_runner *r, const struct pr_party *p);
+
+/* Waits for the next event of the keeper, minding attempts of the party and
+ * signals meanwhile. 1: until_stop, and we were asked to. */
+int pr_party_wait(struct pr_runner *r, const struct pr_party *p,
+                  bool until_stop, struct pr_child_event *ret,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* suite.prepare of the first experiment. *ret_stopped: a signal came. */
+int pr_party_prepare(struct pr_runner *r, struct pr_party *p,
+                     bool *ret_stopped, struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- what earlier runs did */
 
@@ -53,7 +105,8 @@ int pr_trip_travel(struct pr_runner *r, struct pr_trip *t,
 int pr_runner_read_ended(struct pr_runner *r, struct pr_err *err) PR_MUST_CHECK;
 
 /* Whether one of them finished it. 1: yes, counted; 0: to be run. */
-int pr_runner_finished_before(struct pr_runner *r, struct pr_trip *t,
+int pr_runner_finished_before(struct pr_runner *r,
+                              const struct pr_planned *planned,
                               struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -14,6 +14,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* suite.run of a job that does not say it itself. */
+static void count_run(struct pr_member *m, uint32_t n, int64_t repeat)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(m[i].key, "suite.run") == 0 && m[i].value.kind == PR_INT &&
+            m[i].value.i < 0)
+            m[i].value = pr_int(repeat > 0 ? repeat - 1 : 0);
+}
+
 /* The plan's defaults under the parameters: what a workload sees, and what
  * params.json keeps, whatever the defaults of a later version. */
 static int add_defaults(struct pr_runner *r, struct pr_trip *t,
@@ -31,6 +40,7 @@ static int add_defaults(struct pr_runner *r, struct pr_trip *t,
         if (!pr_get(own, def->members[i].key))
             m[n++] = def->members[i];
     t->full = (struct pr_value){.kind = PR_MAP, .len = n, .members = m};
+    count_run(m, n, t->planned.repeat);
     return PR_OK;
 }
 
@@ -108,6 +118,8 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
 
     snprintf(channel, sizeof channel, "%s/" PR_CHANNEL_FILE, t->dir);
     rc = pr_metrics_gather(&t->last, &words, &results, &rates, &warnings, err);
+    if (!rc)
+        rc = pr_suite_gather(&t->job, &results, err);
 
     if (!rc && t->last.status != PR_STATUS_OK &&
         t->last.status != PR_STATUS_SKIPPED) {
@@ -116,30 +128,18 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
     }
     copy_log(t, r->opts->dir->path, &warnings);
     warn_of_attempt(&t->last, &warnings);
+    pr_buf_str(&warnings, warnings.len && t->notes.len ? ", " : "");
+    pr_buf_add(&warnings, t->notes.data, t->notes.len);
     if (!rc)
         rc = pr_result_write(r->opts->dir, &result, err);
+    if (!rc)
+        rc = pr_suite_file_write(r->opts->dir->path, t->planned.id, &t->full,
+                                 r->arena, err);
+    t->over = true;
     if (rc)
         return rc;
     pr_runner_count(r, t->last.status);
     return pr_runner_record(r, e, err);
-}
-
-static void tick(void *ctx)
-{
-    struct pr_runner *r = ctx;
-
-    if (r->opts->watch)
-        r->opts->watch(r->opts->watch_ctx, NULL);
-}
-
-static void stopping(void *ctx)
-{
-    struct pr_runner *r = ctx;
-    struct pr_event e = {.kind = PR_EVENT_INTERRUPT,
-                         .reason = "asked to stop by a signal"};
-
-    /* Should this fail, so does what follows, and says why. */
-    (void)!pr_runner_record(r, e, NULL);
 }
 
 /* What the attempt that counts wrote stays; of earlier ones it is numbered. */
@@ -162,36 +162,68 @@ static int64_t tries_allowed(const struct pr_runner *r, const struct pr_trip *t)
            (r->opts->retry >= 0 ? r->opts->retry : t->job.exp.retry);
 }
 
-static int attempt_all(struct pr_runner *r, struct pr_trip *t,
-                       struct pr_err *err)
+static int begin_try(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
 {
-    struct pr_attempt_ctx ctx = {.keeper = r->keeper,
-                                 .monitor = r->monitor,
-                                 .stop = &r->stop,
-                                 .tick = tick,
-                                 .stopping = stopping,
-                                 .watch_ctx = r};
+    struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_START,
+                         .id = t->planned.id,
+                         .attempt = ++t->attempts};
+    int rc = pr_runner_record(r, e, err);
+
+    pr_attempt_done(&t->last); /* of an earlier try */
+    t->tag = ++r->tags;
+    return rc ? rc
+              : pr_attempt_begin(&r->attempts, &t->job, t->log, t->tag,
+                                 &t->last, &t->going, err);
+}
+
+static bool is_tried_again(const struct pr_runner *r, const struct pr_trip *t)
+{
+    return pr_runner_is_failure(t->last.status) &&
+           t->attempts < tries_allowed(r, t) && !r->stop.count;
+}
+
+static int tell_retry(struct pr_runner *r, struct pr_trip *t,
+                      struct pr_err *err)
+{
+    struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_RETRY,
+                         .id = t->planned.id,
+                         .attempt = t->attempts,
+                         .status = t->last.status,
+                         .reason = t->last.reason,
+                         .elapsed_s = (double)t->last.end.elapsed_ns / 1e9};
+    int rc = pr_runner_record(r, e, err);
+
+    put_logs_aside(t);
+    return rc;
+}
+
+/* Attempts until one is under way, or no more are to be made. */
+static int try_on(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
+{
     int rc = PR_OK;
 
-    while (!rc) {
-        struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_START,
-                             .id = t->planned.id,
-                             .attempt = ++t->attempts};
-        rc = pr_runner_record(r, e, err);
-        pr_attempt_done(&t->last); /* of an earlier try */
+    while (!rc && !t->going && is_tried_again(r, t)) {
+        rc = tell_retry(r, t, err);
         if (!rc)
-            rc = pr_attempt_run(&ctx, &t->job, t->log, &t->last, err);
-        if (rc || !pr_runner_is_failure(t->last.status) ||
-            t->attempts >= tries_allowed(r, t) || r->stop.count)
-            break;
-        e.kind = PR_EVENT_EXPERIMENT_RETRY;
-        e.status = t->last.status;
-        e.reason = t->last.reason;
-        e.elapsed_s = (double)t->last.end.elapsed_ns / 1e9;
-        rc = pr_runner_record(r, e, err);
-        put_logs_aside(t);
+            rc = begin_try(r, t, err);
     }
-    return rc;
+    return rc || t->going ? rc : conclude(r, t, err);
+}
+
+int pr_trip_start(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
+{
+    int rc = begin_try(r, t, err);
+
+    return rc || t->going ? rc : try_on(r, t, err);
+}
+
+int pr_trip_event(struct pr_runner *r, struct pr_trip *t,
+                  const struct pr_child_event *e, struct pr_err *err)
+{
+    if (!pr_attempt_event(t->going, e))
+        return PR_OK;
+    t->going = NULL;
+    return try_on(r, t, err);
 }
 
 /* Why an experiment is not run at all; NULL: it is. One that was begun here
@@ -252,27 +284,45 @@ static int skip(struct pr_runner *r, struct pr_trip *t, const char *why,
     return conclude(r, t, err);
 }
 
-int pr_trip_travel(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
+/* Where it leaves what. */
+static int make_places(struct pr_runner *r, struct pr_trip *t, bool *begun,
+                       struct pr_err *err)
 {
-    struct pr_err inner = {0};
-    const char *why;
-    bool begun = false;
-    int rc = pr_rundir_experiment(r->opts->dir, t->planned.id, &begun,
-                                  &t->earlier, err);
+    const char *id = t->planned.id;
+    size_t n;
+    int rc = pr_rundir_file(r->opts->dir, id, "log.txt", t->log, err);
 
     if (!rc)
-        rc =
-            pr_rundir_file(r->opts->dir, t->planned.id, "log.txt", t->log, err);
+        rc = pr_suite_file_forget(r->opts->dir->path, id, &t->planned.params,
+                                  r->arena, err);
+    if (!rc)
+        rc = pr_rundir_experiment(r->opts->dir, id, begun, &t->earlier, err);
     if (!rc)
         rc = write_params(r, t, err);
     if (rc)
         return rc;
-    memcpy(t->dir, t->log, strlen(t->log) - strlen("/log.txt"));
-    t->dir[strlen(t->log) - strlen("/log.txt")] = '\0';
+    n = strlen(t->log) - strlen("/log.txt");
+    memcpy(t->dir, t->log, n);
+    t->dir[n] = '\0';
     t->attempts = t->earlier;
     put_logs_aside(t);
+    return PR_OK;
+}
+
+int pr_trip_ready(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
+{
+    struct pr_err inner = {0};
+    const char *why;
+    bool begun = false;
+    int rc = make_places(r, t, &begun, err);
+
+    if (rc)
+        return rc;
     rc =
         pr_job_init(&t->job, t->planned.id, t->dir, &t->full, r->arena, &inner);
+    if (!rc)
+        rc = pr_opt_fill(&pr_suite_section, &t->full, r->arena, &t->suite,
+                         &inner);
     if (rc) { /* a plan edited by hand: this experiment fails, not the run */
         t->last.status = PR_STATUS_FAILED;
         snprintf(t->last.reason, sizeof t->last.reason, "%.250s", inner.msg);
@@ -280,8 +330,12 @@ int pr_trip_travel(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
         return conclude(r, t, err);
     }
     why = why_skip(&t->job, begun);
-    if (why)
-        return skip(r, t, why, err);
-    rc = attempt_all(r, t, err);
-    return rc ? rc : conclude(r, t, err);
+    return why ? skip(r, t, why, err) : PR_OK;
+}
+
+void pr_trip_done(struct pr_trip *t)
+{
+    pr_buf_done(&t->params);
+    pr_buf_done(&t->notes);
+    pr_attempt_done(&t->last);
 }

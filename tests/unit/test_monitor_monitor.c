@@ -10,6 +10,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 
 static char *slurp_line(const char *path)
@@ -59,11 +60,14 @@ static struct pr_watched watched(double interval_s)
         .path = "m.ndjson", .interval_s = interval_s, .timeseries = ""};
 }
 
-static void begin(struct pr_monitor *m, double interval_s)
+static struct pr_monitored *begin(struct pr_monitor *m, double interval_s)
 {
     struct pr_watched w = watched(interval_s);
+    struct pr_monitored *x = NULL;
 
-    assert_int_equal(pr_monitor_begin(m, &w, NULL), PR_OK);
+    assert_int_equal(pr_monitor_begin(m, &w, &x, NULL), PR_OK);
+    assert_non_null(x);
+    return x;
 }
 
 static void short_ones_leave_nothing(void **state)
@@ -75,13 +79,14 @@ static void short_ones_leave_nothing(void **state)
     assert_int_equal(threads(), 0); /* none until one is watched */
     for (int i = 0; i < 100; i++) {
         struct pr_monitor_sum sum;
+        struct pr_monitored *x;
 
         spit("m.ndjson", "of an attempt before\n");
-        begin(m, 30);
-        pr_monitor_pid(m, (int)getpid());
+        x = begin(m, 30);
+        pr_monitor_pid(m, x, (int)getpid());
         if (i == 50)
             nap(0.03); /* looked at once, but no interval is over */
-        pr_monitor_end(m, 0, &sum);
+        pr_monitor_end(m, x, 0, &sum);
         assert_int_equal(sum.summary.len, 0);
         assert_int_equal(sum.log.len, 0);
         assert_string_equal(sum.trouble, "");
@@ -150,10 +155,12 @@ static void a_long_one_is_watched(void **state)
     w.timeseries = "cpu:float:5,when:str:1";
     assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(pr_monitor_begin(m, &w, NULL), PR_OK);
-        pr_monitor_pid(m, (int)getpid());
+        struct pr_monitored *x = NULL;
+
+        assert_int_equal(pr_monitor_begin(m, &w, &x, NULL), PR_OK);
+        pr_monitor_pid(m, x, (int)getpid());
         nap(0.15);
-        pr_monitor_end(m, 0, &sum);
+        pr_monitor_end(m, x, 0, &sum);
         assert_true(check_file("m.ndjson") >= 2);
         v = parse(sum.summary.data, sum.summary.len, a);
         assert_true(member(&v, "samples") >= 1);
@@ -166,6 +173,56 @@ static void a_long_one_is_watched(void **state)
         assert_int_equal(strncmp(sum.log.data, "__results.use.cpu__=[", 21), 0);
         pr_monitor_sum_done(&sum);
     }
+    pr_monitor_free(m);
+}
+
+/* Copies that run together: each has its own file and its own processes, the
+ * machine is the same for both. */
+static void several_at_once(void **state)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_watched w = watched(0.02);
+    struct pr_monitored *x[2] = {NULL};
+    struct pr_monitor *m = NULL;
+    struct pr_monitor_sum sum[2];
+    pid_t busy = fork();
+    double cpu[2];
+
+    (void)state;
+    if (!busy) /* one burns, the other (we) sleeps */
+        for (;;)
+            ;
+    assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
+    for (int i = 0; i < 2; i++) {
+        w.path = i ? "b.ndjson" : "a.ndjson";
+        assert_int_equal(pr_monitor_begin(m, &w, &x[i], NULL), PR_OK);
+        nap(0.005);
+    }
+    assert_ptr_not_equal(x[0], x[1]);
+    pr_monitor_pid(m, x[0], (int)getpid());
+    pr_monitor_pid(m, x[1], (int)busy);
+    nap(0.3);
+    pr_monitor_end(m, x[0], 0, &sum[0]);
+    nap(0.1); /* the other one goes on */
+    pr_monitor_end(m, x[1], 0, &sum[1]);
+    kill(busy, SIGKILL);
+    waitpid(busy, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        struct pr_value v = parse(sum[i].summary.data, sum[i].summary.len, a);
+
+        assert_true(check_file(i ? "b.ndjson" : "a.ndjson") >= 2);
+        assert_true(member(&v, "samples") + member(&v, "lost") >= 10 + 3 * i);
+        assert_true(member(pr_get(&v, "cpu"), "mean") > 0);
+        assert_true(member(pr_get(&v, "cpu"), "mean") <= 1);
+        assert_true(member(pr_get(&v, "mem.used_bytes"), "mean") != 0);
+        cpu[i] = member(pr_get(&v, "job.cpu"), "total");
+        pr_monitor_sum_done(&sum[i]);
+    }
+    /* We have a child that burns, so ours is the larger; but its share of the
+     * machine is bounded by the time that passed. */
+    assert_true(cpu[1] > 0.02);
+    assert_true(cpu[1] < 0.6);
+    assert_int_equal(threads(), 1);
     pr_monitor_free(m);
 }
 
@@ -187,13 +244,14 @@ static void what_cannot_be_written_is_told(void **state)
     assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pr_watched w = watched(0.01);
+        struct pr_monitored *x = NULL;
         struct pr_monitor_sum sum;
         char want[96];
 
         w.path = rows[i][0];
-        assert_int_equal(pr_monitor_begin(m, &w, NULL), PR_OK);
+        assert_int_equal(pr_monitor_begin(m, &w, &x, NULL), PR_OK);
         nap(0.05);
-        pr_monitor_end(m, 0, &sum);
+        pr_monitor_end(m, x, 0, &sum);
         snprintf(want, sizeof want, "monitor.ndjson was not written: %s",
                  rows[i][1]);
         assert_string_equal(sum.trouble, want);
@@ -209,17 +267,16 @@ static void a_wrong_list_is_refused(void **state)
 {
     struct pr_watched w = watched(1);
     struct pr_monitor *m = NULL;
-    struct pr_monitor_sum sum;
+    struct pr_monitored *x = NULL;
     struct pr_err err = {0};
 
     (void)state;
     w.timeseries = "cpu:percent:5";
     assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
-    assert_int_equal(pr_monitor_begin(m, &w, &err), PR_E_CONF);
+    assert_int_equal(pr_monitor_begin(m, &w, &x, &err), PR_E_CONF);
     assert_string_equal(err.where, "monitor.timeseries");
-    pr_monitor_end(m, 0, &sum); /* nothing was begun */
-    assert_int_equal(sum.summary.len, 0);
-    begin(m, 1);
+    assert_null(x);
+    (void)begin(m, 1);
     pr_monitor_free(m); /* with one that is not ended */
 }
 
@@ -229,7 +286,7 @@ static void freed_while_it_watches(void **state)
 
     (void)state;
     assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
-    begin(m, 0.01);
+    (void)begin(m, 0.01);
     nap(0.04);
     pr_monitor_free(m);
 }
@@ -250,7 +307,7 @@ static void signals_are_left_to_others(void **state)
     (void)state;
     signal(SIGUSR1, on_signal);
     assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
-    begin(m, 1);
+    (void)begin(m, 1);
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &set, &old);
@@ -379,6 +436,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(short_ones_leave_nothing),
         TEST(a_long_one_is_watched),
+        TEST(several_at_once),
         TEST(what_cannot_be_written_is_told),
         TEST(a_wrong_list_is_refused),
         TEST(freed_while_it_watches),

@@ -1,0 +1,208 @@
+/*
+ * Experiments that run at the same time: who belongs together, and waiting for
+ * all of them. Most run alone, which is a party of one.
+ */
+#include "base/clock.h"
+#include "run/runner.h"
+
+#include <poll.h>
+#include <string.h>
+
+enum { TICK_MS = 200, MAX_TOGETHER = 1024 };
+
+/* ---- who belongs together */
+
+static const struct pr_value *param(const struct pr_runner *r,
+                                    const struct pr_planned *p,
+                                    const char *name)
+{
+    const struct pr_value *v = pr_get(&p->params, name);
+
+    return v ? v : pr_get(&r->plan.defaults, name);
+}
+
+static const char *group_of(const struct pr_runner *r,
+                            const struct pr_planned *p)
+{
+    const struct pr_value *v = param(r, p, "suite.group");
+
+    return v && v->kind == PR_STR ? v->s : "";
+}
+
+static bool same_device(const struct pr_runner *r, const struct pr_planned *a,
+                        const struct pr_planned *b)
+{
+    const struct pr_value *x = param(r, a, "suite.device");
+    const struct pr_value *y = param(r, b, "suite.device");
+
+    return !x || !y || pr_equal(x, y);
+}
+
+static bool belongs(const struct pr_runner *r, const struct pr_party *p,
+                    const struct pr_planned *one)
+{
+    const struct pr_planned *first = &p->trips[0]->planned;
+
+    if (one->repeat != first->repeat ||
+        strcmp(group_of(r, one), group_of(r, first)) != 0)
+        return false;
+    for (size_t i = 0; i < p->count; i++)
+        if (same_device(r, &p->trips[i]->planned, one))
+            return false;
+    return true;
+}
+
+bool pr_party_is_open(const struct pr_runner *r, const struct pr_party *p)
+{
+    return *group_of(r, &p->trips[0]->planned) && p->count < MAX_TOGETHER;
+}
+
+int pr_party_add(struct pr_runner *r, struct pr_party *p,
+                 const struct pr_planned *planned, bool *ret_added,
+                 struct pr_err *err)
+{
+    struct pr_trip **trips, *t;
+
+    *ret_added = !p->count || belongs(r, p, planned);
+    if (!*ret_added)
+        return PR_OK;
+    trips =
+        pr_arena_grow(r->arena, p->trips, p->count, &p->cap, sizeof *trips);
+    t = PR_ARENA_NEW(r->arena, struct pr_trip);
+    if (!trips || !t)
+        return pr_fail_nomem(err);
+    t->planned = *planned;
+    t->params = (struct pr_buf)PR_BUF_INIT(64 << 20);
+    t->notes = (struct pr_buf)PR_BUF_INIT(1 << 20);
+    p->trips = trips;
+    trips[p->count++] = t;
+    return PR_OK;
+}
+
+void pr_party_done(struct pr_party *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->trips[i]->going) /* the run could not go on */
+            pr_attempt_lost(p->trips[i]->going);
+        pr_trip_done(p->trips[i]);
+    }
+}
+
+/* ---- waiting */
+
+static int poll_ms(const struct pr_party *p)
+{
+    uint64_t now = pr_clock_ns(), next = 0, ms;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const struct pr_waiting *w = p->trips[i]->going;
+        uint64_t due = w ? pr_attempt_due(w) : 0;
+        if (due && (!next || due < next))
+            next = due;
+    }
+    if (!next)
+        return TICK_MS;
+    ms = next <= now ? 0 : (next - now) / 1000000 + 1;
+    return ms < TICK_MS ? (int)ms : TICK_MS;
+}
+
+static int tell_stopping(struct pr_runner *r, struct pr_err *err)
+{
+    struct pr_event e = {.kind = PR_EVENT_INTERRUPT,
+                         .reason = "asked to stop by a signal"};
+
+    if (!r->stop.count || r->told)
+        return PR_OK;
+    r->told = true;
+    return pr_runner_record(r, e, err);
+}
+
+static int mind_all(struct pr_runner *r, const struct pr_party *p,
+                    struct pr_err *err)
+{
+    int rc;
+
+    pr_stop_read(&r->stop);
+    rc = tell_stopping(r, err);
+    for (size_t i = 0; i < p->count && !rc; i++)
+        if (p->trips[i]->going)
+            rc = pr_attempt_mind(p->trips[i]->going, err);
+    return rc;
+}
+
+int pr_party_wait(struct pr_runner *r, const struct pr_party *p,
+                  bool until_stop, struct pr_child_event *ret,
+                  struct pr_err *err)
+{
+    for (;;) {
+        struct pollfd fds[2] = {{pr_keeper_fd(r->keeper), POLLIN, 0},
+                                {r->stop.fd, POLLIN, 0}};
+        int rc = pr_keeper_next(r->keeper, ret, err);
+
+        if (rc)
+            return rc < 0 ? rc : PR_OK;
+        if (poll(fds, 2, poll_ms(p)) == 0 && r->opts->watch)
+            r->opts->watch(r->opts->watch_ctx, NULL);
+        rc = mind_all(r, p, err);
+        if (rc || (until_stop && r->stop.count))
+            return rc ? rc : 1;
+    }
+}
+
+/* ---- from start to end */
+
+static bool any_going(const struct pr_party *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->trips[i]->going)
+            return true;
+    return false;
+}
+
+static int handle(struct pr_runner *r, struct pr_party *p,
+                  const struct pr_child_event *e, struct pr_err *err)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->trips[i]->going && p->trips[i]->tag == e->tag)
+            return pr_trip_event(r, p->trips[i], e, err);
+    return PR_OK; /* of something that was given up */
+}
+
+/* Those that earlier runs finished go; the others get ready. */
+static int make_ready(struct pr_runner *r, struct pr_party *p,
+                      bool *ret_any, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    *ret_any = false;
+    for (size_t i = 0; i < p->count && rc >= 0; i++) {
+        struct pr_trip *t = p->trips[i];
+
+        rc = pr_runner_finished_before(r, &t->planned, err);
+        t->over = rc == 1;
+        if (rc == 0)
+            rc = pr_trip_ready(r, t, err);
+        *ret_any |= rc >= 0 && !t->over;
+    }
+    return rc < 0 ? rc : PR_OK;
+}
+
+int pr_party_travel(struct pr_runner *r, struct pr_party *p, struct pr_err *err)
+{
+    bool any, stopped = false;
+    int rc = make_ready(r, p, &any, err);
+
+    if (!rc && any)
+        rc = pr_party_prepare(r, p, &stopped, err);
+    for (size_t i = 0; i < p->count && !rc && !stopped; i++)
+        if (!p->trips[i]->over)
+            rc = pr_trip_start(r, p->trips[i], err);
+    while (!rc && any_going(p)) {
+        struct pr_child_event e;
+
+        rc = pr_party_wait(r, p, false, &e, err);
+        if (!rc)
+            rc = handle(r, p, &e, err);
+    }
+    return rc;
+}

@@ -1,0 +1,224 @@
+/*
+ * The name of a suite's result file, when it is written and when it goes. What
+ * is in it is made in suite_result.c.
+ */
+#include "run/suite_file.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "record/result.h"
+#include "run/suite_result.h"
+#include "workload/suite.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_FILE = 64 << 20 };
+
+static bool is_suite(const struct pr_value *params)
+{
+    const struct pr_value *v = pr_get(params, "suite.name");
+
+    return v && v->kind == PR_STR && v->len;
+}
+
+static int read_json(const char *path, struct pr_arena *a, struct pr_value *ret,
+                     struct pr_err *err)
+{
+    struct pr_json_in in = {.name = path};
+    int rc = pr_file_read(path, MAX_FILE, a, &in.text, &in.len, err);
+
+    return rc ? rc : pr_json_read(&in, a, ret, NULL, err);
+}
+
+/* "20261115-191746-764125" of "2026-11-15T19:17:46.764125Z". */
+static void put_time(struct pr_buf *out, const char *time)
+{
+    for (; *time; time++)
+        if (*time == 'T' || *time == '.')
+            pr_buf_char(out, '-');
+        else if (*time >= '0' && *time <= '9')
+            pr_buf_char(out, *time);
+}
+
+/* When it ended; of what never started, when that was written down. */
+static const char *time_of(const struct pr_value *result, const char *path,
+                           char out[static 32])
+{
+    const struct pr_value *ended = pr_get(result, "ended");
+    struct stat st = {0};
+
+    if (ended && ended->kind == PR_STR)
+        return ended->s;
+    (void)stat(path, &st);
+    return pr_time_text(out, (uint64_t)st.st_mtim.tv_sec * 1000000000u +
+                                 (uint64_t)st.st_mtim.tv_nsec);
+}
+
+/* Everything there is about the experiment. 1: there; 0: it has no result. */
+static int load(const char *dir, const char *id, struct pr_arena *a,
+                struct pr_suite_source *ret, struct pr_err *err)
+{
+    char path[4096 + 64], time[32];
+    int rc = pr_result_read(dir, id, a, &ret->result, err);
+
+    if (rc != 1)
+        return rc;
+    snprintf(path, sizeof path, "%s/experiments/%s/params.json", dir, id);
+    rc = read_json(path, a, &ret->params, err);
+    if (!rc)
+        rc = pr_opt_fill(&pr_suite_section, &ret->params, a, &ret->suite, err);
+    if (rc)
+        return rc;
+    ret->dir = dir;
+    ret->id = id;
+    ret->ok = pr_result_status(&ret->result) == PR_STATUS_OK;
+    snprintf(path, sizeof path, "%s/experiments/%s/result.json", dir, id);
+    ret->time = pr_arena_str(a, time_of(&ret->result, path, time));
+    return ret->time ? 1 : pr_fail_nomem(err);
+}
+
+/* DIR/<suite>.<job>.J<id>[.FAIL].<time>.json */
+static int name_of(const struct pr_suite_source *s, struct pr_arena *a,
+                   const char **ret, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf path = PR_BUF_INIT(4096);
+    char job_id[64];
+
+    pr_buf_printf(&path, "%s/%s.%s.J%s%s.", s->dir, s->suite.name,
+                  s->suite.job, pr_suite_job_id(s, job_id),
+                  s->ok ? "" : ".FAIL");
+    put_time(&path, s->time);
+    pr_buf_str(&path, ".json");
+    if (!pr_buf_ok(&path))
+        return pr_fail(err, PR_E_IO, s->dir, "the path is too long");
+    *ret = pr_arena_copy(a, path.data, path.len);
+    return *ret ? PR_OK : pr_fail_nomem(err);
+}
+
+/* A skipped experiment was not even tried: milarun has no word for that. */
+static bool has_file(const struct pr_suite_source *s)
+{
+    return pr_result_status(&s->result) != PR_STATUS_SKIPPED;
+}
+
+int pr_suite_file_write(const char *dir, const char *id,
+                        const struct pr_value *params, struct pr_arena *a,
+                        struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_FILE);
+    struct pr_suite_source s = {0};
+    struct pr_value all;
+    const char *path;
+    struct stat st;
+    int rc = is_suite(params) ? load(dir, id, a, &s, err) : 0;
+
+    if (rc != 1 || !has_file(&s))
+        return rc < 0 ? rc : PR_OK;
+    rc = name_of(&s, a, &path, err);
+    if (rc || stat(path, &st) == 0)
+        return rc;
+    rc = pr_suite_result(&s, a, &all, err);
+    if (rc)
+        return rc;
+    pr_json_write_indented(&text, &all, 4, 0);
+    pr_buf_char(&text, '\n');
+    if (!pr_buf_ok(&text))
+        return pr_fail_nomem(err);
+    return pr_file_write(path, text.data, text.len, err);
+}
+
+int pr_suite_file_forget(const char *dir, const char *id,
+                         const struct pr_value *params, struct pr_arena *a,
+                         struct pr_err *err)
+{
+    struct pr_suite_source s = {0};
+    struct pr_err why = {0};
+    const char *path;
+    int rc = is_suite(params) ? load(dir, id, a, &s, &why) : 0;
+
+    if (rc == PR_E_NOMEM)
+        return pr_fail_nomem(err);
+    if (rc != 1) /* none, or one that cannot be read: then it left no file */
+        return PR_OK;
+    rc = name_of(&s, a, &path, err);
+    if (!rc && unlink(path) != 0 && errno != ENOENT)
+        rc = pr_fail_errno(err, PR_E_IO, path, "cannot remove");
+    return rc;
+}
+
+/* ---- what milarun wrote itself */
+
+static void put_member(struct pr_buf *out, const char *prefix, const char *name,
+                       const struct pr_value *v)
+{
+    PR_AUTO_BUF struct pr_buf key = PR_BUF_INIT(4096);
+
+    pr_buf_printf(&key, "%s%s", prefix, name);
+    if (!pr_buf_ok(&key))
+        return;
+    pr_buf_str(out, out->len ? ", " : "");
+    pr_json_string(out, key.data, key.len);
+    pr_buf_str(out, ": ");
+    pr_json_write(out, v);
+}
+
+/* Words in a JSON string. */
+static void put_text(struct pr_buf *out, const char *name, const char *text)
+{
+    struct pr_value v = pr_str(text);
+
+    put_member(out, "suite.", name, &v);
+}
+
+static void put_engine(struct pr_job *job, struct pr_buf *out)
+{
+    struct pr_suite_run run;
+    const char *model;
+
+    if (pr_suite_resolve(job, &run, NULL))
+        return; /* nobody could */
+    put_text(out, "engine", pr_suite_engine_word(run.engine));
+    if (run.engine != PR_SUITE_NATIVE)
+        return;
+    model = run.native.exp.model;
+    put_text(out, "equivalent", *model ? model : run.native.exp.workload);
+}
+
+static void put_file(const struct pr_value *file, struct pr_buf *out)
+{
+    static const char *const kept[] = {"success", "error",
+                                       "gpu",     "device_count",
+                                       "metrics", "gpu_monitor"};
+    const struct pr_value *t = pr_get(file, "timings");
+
+    for (uint32_t i = 0; t && t->kind == PR_MAP && i < t->len; i++)
+        put_member(out, "timings.", t->members[i].key, &t->members[i].value);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (pr_get(file, kept[i]))
+            put_member(out, "milarun.", kept[i], pr_get(file, kept[i]));
+}
+
+int pr_suite_gather(struct pr_job *job, struct pr_buf *results,
+                    struct pr_err *err)
+{
+    struct pr_value file;
+    char path[4096 + 32];
+    struct stat st;
+
+    if (!job->params || !is_suite(job->params))
+        return PR_OK;
+    if (*pr_job_text(job, "suite.experiment"))
+        put_engine(job, results);
+    snprintf(path, sizeof path, "%s/" PR_SUITE_MILARUN_FILE, job->dir);
+    /* One that was killed may leave half of it, or none. */
+    if (stat(path, &st) == 0 &&
+        read_json(path, job->arena, &file, NULL) == PR_OK &&
+        file.kind == PR_MAP)
+        put_file(&file, results);
+    return pr_buf_ok(results) ? PR_OK : pr_fail_nomem(err);
+}

@@ -1,0 +1,263 @@
+/*
+ * A result as milarun writes it. What milarun does not have (status, reason,
+ * slot, …) stands in one key of ours at the end, "prony".
+ */
+#include "run/suite_result.h"
+
+#include "base/json_build.h"
+#include "base/nvml.h"
+#include "run/suite_timings.h"
+#include "workload/suite.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_KEYS = 24 };
+
+struct builder {
+    const struct pr_suite_source *s;
+    struct pr_arena *a;
+    struct pr_member m[MAX_KEYS];
+    uint32_t n;
+    bool failed; /* out of memory */
+};
+
+static void put(struct builder *b, const char *key, struct pr_value v)
+{
+    b->m[b->n++] = (struct pr_member){
+        .key = key, .key_len = (uint32_t)strlen(key), .value = v};
+}
+
+static struct pr_value text(struct builder *b, const char *s)
+{
+    const char *copy = s ? pr_arena_str(b->a, s) : NULL;
+
+    b->failed |= s && !copy;
+    return copy ? pr_str(copy) : pr_null();
+}
+
+static struct pr_value map_of(struct builder *b, const struct pr_member *m,
+                              uint32_t n)
+{
+    struct pr_member *copy = PR_ARENA_ARRAY(b->a, struct pr_member, n + 1);
+
+    b->failed |= !copy;
+    if (copy && n)
+        memcpy(copy, m, n * sizeof *m);
+    return (struct pr_value){
+        .kind = PR_MAP, .len = copy ? n : 0, .members = copy};
+}
+
+static struct pr_member member(const char *key, struct pr_value v)
+{
+    return (struct pr_member){
+        .key = key, .key_len = (uint32_t)strlen(key), .value = v};
+}
+
+static const struct pr_value *result(const struct pr_suite_source *s,
+                                     const char *name)
+{
+    const struct pr_value *results = pr_get(&s->result, "results");
+
+    return results ? pr_get(results, name) : NULL;
+}
+
+static const char *str_of(const struct pr_value *map, const char *key)
+{
+    const struct pr_value *v = pr_get(map, key);
+
+    return v && v->kind == PR_STR ? v->s : "";
+}
+
+const char *pr_suite_job_id(const struct pr_suite_source *s,
+                            char out[static 64])
+{
+    long long run = s->suite.run < 0 ? 0 : (long long)s->suite.run;
+    long long device = (long long)s->suite.device;
+
+    if (device < 0) /* on so many at once: milarun counts from none */
+        device = (long long)s->suite.devices->len - 1;
+    if (device < 0)
+        snprintf(out, 64, "%lld", run);
+    else
+        snprintf(out, 64, "%lld.%lld", run, device);
+    return out;
+}
+
+/* ---- what was run */
+
+static void put_name(struct builder *b)
+{
+    const struct pr_suite_source *s = b->s;
+    const char *data = getenv("PRONY_DATA");
+    char id[64], whole[PATH_MAX];
+    const char *name =
+        pr_arena_printf(b->a, "%s.%s", s->suite.name, s->suite.job);
+
+    b->failed |= !name;
+    put(b, "name", pr_str(name ? name : ""));
+    put(b, "job_id", text(b, pr_suite_job_id(s, id)));
+    if (!data)
+        data = getenv("MILARUN_DATAROOT");
+    put(b, "dataroot",
+        text(b, data && realpath(data, whole) ? whole : data));
+    put(b, "outdir", text(b, realpath(s->dir, whole) ? whole : s->dir));
+    put(b, "job", *s->suite.entry);
+    if (s->suite.device >= 0)
+        put(b, "device", pr_int(s->suite.device));
+    if (s->suite.devices->len)
+        put(b, "devices", *s->suite.devices);
+}
+
+static int put_call(struct builder *b, struct pr_err *err)
+{
+    const struct pr_value *own = pr_get(&b->s->params, "exp.args");
+    static const struct pr_value none = {.kind = PR_LIST};
+    struct pr_value args, options;
+    int rc = pr_suite_args(b->s->suite.arguments,
+                           own && own->kind == PR_LIST ? own : &none, b->a,
+                           &args, err);
+
+    if (!rc)
+        rc = pr_suite_options(&args, b->a, &options, err);
+    if (rc)
+        return rc;
+    struct pr_member call[] = {
+        member("function", pr_str(b->s->suite.experiment)),
+        member("argv", args), member("arguments", options)};
+    put(b, "call", map_of(b, call, 3));
+    return PR_OK;
+}
+
+/* ---- how it went */
+
+/* milarun's own words, or ours and the end of the log. */
+static struct pr_value error_of(struct builder *b)
+{
+    const struct pr_value *own = result(b->s, "milarun.error");
+    const char *reason = str_of(&b->s->result, "reason");
+    const char *tail = str_of(&b->s->result, "log_tail");
+    const char *all;
+
+    if (b->s->ok)
+        return pr_null();
+    if (own && own->kind == PR_STR && own->len)
+        return *own;
+    all = pr_arena_printf(b->a, "%s: %s\n%s",
+                          str_of(&b->s->result, "status"), reason, tail);
+    b->failed |= !all;
+    return pr_str(all ? all : "");
+}
+
+static void put_machine(struct builder *b)
+{
+    const struct pr_value *own = result(b->s, "milarun.gpu");
+    const struct pr_value *devices = b->s->suite.devices;
+    struct pr_nvml *nvml = own ? NULL : pr_nvml_open(NULL);
+    struct pr_nvml_device gpu;
+    unsigned first = 0;
+    int64_t count = devices->len;
+    char host[256] = "";
+
+    (void)gethostname(host, sizeof host - 1);
+    put(b, "hostname", text(b, host));
+    if (devices->len && devices->items[0].kind == PR_INT)
+        first = (unsigned)devices->items[0].i;
+    if (!count)
+        count = nvml ? (int64_t)pr_nvml_count(nvml) : 1;
+    if (own)
+        put(b, "gpu", *own);
+    else if (nvml && pr_nvml_device(nvml, first, &gpu))
+        put(b, "gpu", text(b, gpu.name));
+    else
+        put(b, "gpu", pr_null());
+    pr_nvml_close(nvml);
+    own = result(b->s, "milarun.device_count");
+    put(b, "device_count", own ? *own : pr_int(count));
+}
+
+static void put_environ(struct builder *b)
+{
+    PR_AUTO_BUF struct pr_buf devices = PR_BUF_INIT(1 << 16);
+    const struct pr_value *list = b->s->suite.devices;
+    const char *data = getenv("MILARUN_DATAROOT");
+    struct pr_member m[2];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < list->len; i++) {
+        pr_buf_str(&devices, i ? "," : "");
+        pr_text(&devices, &list->items[i]);
+    }
+    b->failed |= !pr_buf_ok(&devices);
+    if (list->len)
+        m[n++] =
+            member("CUDA_VISIBLE_DEVICES", text(b, devices.data));
+    if (data)
+        m[n++] = member("MILARUN_DATAROOT", text(b, data));
+    put(b, "environ", map_of(b, m, n));
+}
+
+/* ---- ours */
+
+static void put_ours(struct builder *b)
+{
+    static const char *const figures[] = {"exit_status", "signal", "elapsed_s",
+                                          "max_rss_bytes"};
+    const struct pr_value *r = &b->s->result, *v;
+    const struct pr_value *engine = result(b->s, "suite.engine");
+    struct pr_member m[16];
+    uint32_t n = 0;
+    const char *log =
+        pr_arena_printf(b->a, "experiments/%s/log.txt", b->s->id);
+
+    b->failed |= !log;
+    m[n++] = member("id", pr_str(b->s->id));
+    m[n++] = member("status", pr_str(str_of(r, "status")));
+    m[n++] = member("reason", pr_str(str_of(r, "reason")));
+    if (engine)
+        m[n++] = member("engine", *engine);
+    if ((v = result(b->s, "suite.equivalent")))
+        m[n++] = member("equivalent", *v);
+    if ((v = result(b->s, "suite.slot")))
+        m[n++] = member("slot", *v);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if ((v = result(b->s, figures[i])))
+            m[n++] = member(figures[i], *v);
+    if ((v = pr_get(r, "attempts")))
+        m[n++] = member("attempts", *v);
+    if ((v = pr_get(r, "warnings")))
+        m[n++] = member("warnings", *v);
+    m[n++] = member("log", pr_str(log ? log : ""));
+    put(b, "prony", map_of(b, m, n));
+}
+
+int pr_suite_result(const struct pr_suite_source *s, struct pr_arena *a,
+                    struct pr_value *ret, struct pr_err *err)
+{
+    struct builder b = {.s = s, .a = a};
+    struct pr_value timings, metrics, gpus;
+    int rc;
+
+    put_name(&b);
+    rc = put_call(&b, err);
+    if (!rc)
+        rc = pr_suite_timings(s, a, &timings, &metrics, err);
+    if (!rc)
+        rc = pr_suite_gpus(s, a, &gpus, err);
+    if (rc)
+        return rc;
+    put(&b, "success", pr_bool(s->ok));
+    put(&b, "error", error_of(&b));
+    put_machine(&b);
+    put_environ(&b);
+    put(&b, "metrics", metrics);
+    put(&b, "timings", timings);
+    put(&b, "gpu_monitor", gpus);
+    put_ours(&b);
+    *ret = map_of(&b, b.m, b.n);
+    return b.failed ? pr_fail_nomem(err) : PR_OK;
+}

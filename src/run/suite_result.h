@@ -1,0 +1,25 @@
+/* What is in a suite's result file: milarun's keys in milarun's order. */
+#ifndef PR_RUN_SUITE_RESULT_H
+#define PR_RUN_SUITE_RESULT_H
+
+#include "base/err.h"
+#include "conf/sections.h"
+
+/* What it is made from. */
+struct pr_suite_source {
+    const char *dir, *id;
+    struct pr_value result, params; /* result.json and params.json */
+    struct pr_suite_opts suite;
+    bool ok;
+    const char *time; /* of the end */
+};
+
+/* "0.1": repeat and device, or what suite.job_id says. Returns out. */
+const char *pr_suite_job_id(const struct pr_suite_source *s,
+                            char out[static 64]);
+
+/* The whole, in the arena. */
+int pr_suite_result(const struct pr_suite_source *s, struct pr_arena *a,
+                    struct pr_value *ret, struct pr_err *err) PR_MUST_CHECK;
+
+#endif

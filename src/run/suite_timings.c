@@ -1,0 +1,207 @@
+/* Timings, metrics and GPUs of a suite's result. */
+#include "run/suite_timings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const double mib = 1048576;
+
+/* Members that grow in an arena. */
+struct list {
+    struct pr_arena *a;
+    struct pr_member *m;
+    size_t n, cap;
+    bool failed;
+};
+
+static void put(struct list *l, const char *key, struct pr_value v)
+{
+    struct pr_member *m =
+        pr_arena_grow(l->a, l->m, l->n, &l->cap, sizeof *m);
+
+    l->failed |= !m;
+    if (!m)
+        return;
+    l->m = m;
+    m[l->n++] = (struct pr_member){
+        .key = key, .key_len = (uint32_t)strlen(key), .value = v};
+}
+
+/* The last one of a name counts. */
+static void put_over(struct list *l, const char *key, struct pr_value v)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->m[i].key, key) == 0) {
+            l->m[i].value = v;
+            return;
+        }
+    put(l, key, v);
+}
+
+static struct pr_value as_map(const struct list *l)
+{
+    return (struct pr_value){
+        .kind = PR_MAP, .len = (uint32_t)l->n, .members = l->m};
+}
+
+static bool begins(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* ---- timings */
+
+/* Local time, as Python's str(datetime.now()) has it. */
+static struct pr_value local_time(struct list *l, const struct pr_value *utc)
+{
+    const char *fraction;
+    struct tm tm = {0};
+    char text[48];
+    time_t t;
+    size_t n;
+
+    if (!utc || utc->kind != PR_STR ||
+        !(fraction = strptime(utc->s, "%Y-%m-%dT%H:%M:%S", &tm)))
+        return pr_null();
+    t = timegm(&tm);
+    localtime_r(&t, &tm);
+    n = strftime(text, sizeof text - 8, "%Y-%m-%d %H:%M:%S", &tm);
+    snprintf(text + n, sizeof text - n, "%.7s", fraction);
+    fraction = pr_arena_str(l->a, text);
+    l->failed |= !fraction;
+    return fraction ? pr_str(fraction) : pr_null();
+}
+
+static void put_program(const struct pr_suite_source *s, struct list *l)
+{
+    const struct pr_value *results = pr_get(&s->result, "results");
+    const struct pr_value *elapsed =
+        results ? pr_get(results, "elapsed_s") : NULL;
+    struct list p = {.a = l->a};
+
+    if (!elapsed)
+        return; /* it never began */
+    put(&p, "type", pr_str("milabench.experiment.SimpleTimer"));
+    put(&p, "start", local_time(&p, pr_get(&s->result, "started")));
+    put(&p, "end", local_time(&p, pr_get(&s->result, "ended")));
+    put(&p, "time", *elapsed);
+    l->failed |= p.failed;
+    put(l, "program", as_map(&p));
+}
+
+/* null was no number. */
+static struct pr_value metric(const struct pr_value *v)
+{
+    return v->kind == PR_NULL ? pr_float(NAN) : *v;
+}
+
+static struct pr_value with_metrics(struct list *l, const struct pr_value *v)
+{
+    const struct pr_value *metrics = pr_get(v, "metrics");
+    struct list all = {.a = l->a}, own = {.a = l->a};
+
+    if (!metrics || metrics->kind != PR_MAP)
+        return *v;
+    for (uint32_t i = 0; i < metrics->len; i++)
+        put(&own, metrics->members[i].key, metric(&metrics->members[i].value));
+    for (uint32_t i = 0; i < v->len; i++)
+        put(&all, v->members[i].key,
+            &v->members[i].value == metrics ? as_map(&own)
+                                            : v->members[i].value);
+    l->failed |= all.failed || own.failed;
+    return as_map(&all);
+}
+
+static void gather_metrics(struct list *metrics, const struct pr_value *timing)
+{
+    const struct pr_value *m = pr_get(timing, "metrics");
+
+    for (uint32_t i = 0; m && m->kind == PR_MAP && i < m->len; i++)
+        put_over(metrics, m->members[i].key, m->members[i].value);
+}
+
+int pr_suite_timings(const struct pr_suite_source *s, struct pr_arena *a,
+                     struct pr_value *ret_timings,
+                     struct pr_value *ret_metrics, struct pr_err *err)
+{
+    const struct pr_value *results = pr_get(&s->result, "results");
+    struct list timings = {.a = a}, metrics = {.a = a};
+    const struct pr_value *own;
+
+    put_program(s, &timings);
+    for (uint32_t i = 0; results && i < results->len; i++) {
+        const struct pr_member *m = &results->members[i];
+        struct pr_value v;
+
+        if (begins(m->key, "metrics."))
+            put_over(&metrics, m->key + 8, m->value);
+        if (!begins(m->key, "timings.") || m->value.kind != PR_MAP)
+            continue;
+        v = with_metrics(&timings, &m->value);
+        put_over(&timings, m->key + 8, v);
+        gather_metrics(&metrics, &v);
+    }
+    *ret_timings = as_map(&timings);
+    own = results ? pr_get(results, "milarun.metrics") : NULL;
+    *ret_metrics = own ? *own : as_map(&metrics);
+    return timings.failed || metrics.failed ? pr_fail_nomem(err) : PR_OK;
+}
+
+/* ---- GPUs */
+
+static struct pr_value range(struct list *l, const struct pr_value *column,
+                             double unit)
+{
+    static const char *const keys[] = {"min", "mean", "max"};
+    struct list r = {.a = l->a};
+
+    for (size_t i = 0; i < 3; i++) {
+        const struct pr_value *v = column ? pr_get(column, keys[i]) : NULL;
+
+        put(&r, keys[i],
+            pr_float(v && pr_is_number(v) ? pr_number(v) / unit : -1));
+    }
+    l->failed |= r.failed;
+    return as_map(&r);
+}
+
+static const struct pr_value *column(const struct pr_value *monitor, unsigned i,
+                                     const char *name)
+{
+    char key[64];
+
+    snprintf(key, sizeof key, "gpu.%u.%s", i, name);
+    return pr_get(monitor, key);
+}
+
+int pr_suite_gpus(const struct pr_suite_source *s, struct pr_arena *a,
+                  struct pr_value *ret, struct pr_err *err)
+{
+    const struct pr_value *monitor = pr_get(&s->result, "monitor");
+    const struct pr_value *results = pr_get(&s->result, "results");
+    const struct pr_value *own =
+        results ? pr_get(results, "milarun.gpu_monitor") : NULL;
+    struct list all = {.a = a};
+
+    for (unsigned i = 0; monitor && i < 64; i++) {
+        const struct pr_value *use = column(monitor, i, "use");
+        const struct pr_value *memory = column(monitor, i, "memory_bytes");
+        struct list gpu = {.a = a};
+        const char *key = pr_arena_printf(a, "%u", i);
+
+        if (!use && !memory)
+            continue;
+        if (!key)
+            return pr_fail_nomem(err);
+        put(&gpu, "load", range(&gpu, use, 1));
+        put(&gpu, "memory", range(&gpu, memory, mib));
+        put(&gpu, "temperature",
+            range(&gpu, column(monitor, i, "temperature_c"), 1));
+        all.failed |= gpu.failed;
+        put(&all, key, as_map(&gpu));
+    }
+    *ret = !all.n && own ? *own : as_map(&all);
+    return all.failed ? pr_fail_nomem(err) : PR_OK;
+}

@@ -1,0 +1,111 @@
+/* Who runs a job of a suite. */
+#include "workload/suite.h"
+
+#include "workload/python.h"
+#include "workload/suite_args.h"
+#include "workload/suite_native.h"
+
+#include <string.h>
+
+const char *pr_suite_engine_word(enum pr_suite_engine e)
+{
+    static const char *const words[] = {"command", "milarun", "native"};
+
+    return words[e];
+}
+
+static int unavailable(const struct pr_job *job, const struct pr_suite_run *r,
+                       const struct pr_err *why, struct pr_err *err)
+{
+    const char *what = r->suite.experiment;
+
+    if (strcmp(r->suite.engine, "milarun") == 0)
+        pr_fail(err, PR_E_UNAVAIL, job->id,
+                "'%.100s' needs milarun, which '%.100s' does not find", what,
+                r->python);
+    else
+        pr_fail(err, PR_E_UNAVAIL, job->id, "'%.80s' is not available: %.250s",
+                what, why->msg);
+    return pr_hint(err, "install milarun for '%.100s', or leave the job out "
+                        "with --name",
+                   r->python);
+}
+
+/* Parameters of the equivalent laid under those the user gave. */
+static int lay_under(struct pr_job *job, const struct pr_value *under,
+                     struct pr_suite_run *ret, struct pr_err *err)
+{
+    const struct pr_value *own = job->params;
+    struct pr_value *all = PR_ARENA_NEW(job->arena, struct pr_value);
+    struct pr_member *m =
+        PR_ARENA_ARRAY(job->arena, struct pr_member, own->len + under->len);
+    uint32_t n = 0;
+
+    if (!m || !all)
+        return pr_fail_nomem(err);
+    for (uint32_t i = 0; i < own->len; i++) {
+        const struct pr_value *v = pr_get(under, own->members[i].key);
+
+        m[n] = own->members[i];
+        /* A plan has defaults for everything: what is not the default is
+         * somebody's wish. */
+        if (v && !pr_suite_is_given(&own->members[i]))
+            m[n].value = *v;
+        n++;
+    }
+    for (uint32_t i = 0; i < under->len; i++)
+        if (!pr_get(own, under->members[i].key))
+            m[n++] = under->members[i];
+    *all = (struct pr_value){.kind = PR_MAP, .len = n, .members = m};
+    return pr_job_init(&ret->native, job->id, job->dir, all, job->arena, err);
+}
+
+static int resolve_native(struct pr_job *job, struct pr_suite_run *ret,
+                          struct pr_err *err)
+{
+    struct pr_err why = {0};
+    struct pr_value under;
+    int rc = pr_suite_native(ret->suite.experiment, &ret->args, job->arena,
+                             &under, &why);
+
+    if (rc == PR_E_UNAVAIL)
+        return unavailable(job, ret, &why, err);
+    if (rc && err)
+        *err = why;
+    if (!rc)
+        rc = lay_under(job, &under, ret, err);
+    if (!rc)
+        ret->native.frameworks = job->frameworks;
+    return rc;
+}
+
+int pr_suite_resolve(struct pr_job *job, struct pr_suite_run *ret,
+                     struct pr_err *err)
+{
+    int rc;
+
+    *ret = (struct pr_suite_run){.python = job->runtime.python};
+    rc = pr_opt_fill(&pr_suite_section, job->params, job->arena, &ret->suite,
+                     err);
+    if (!rc)
+        rc = pr_suite_args(ret->suite.arguments, job->exp.args, job->arena,
+                           &ret->args, err);
+    if (rc)
+        return rc;
+    if (!*ret->suite.experiment) {
+        pr_fail(err, PR_E_CONF, job->id, "suite.experiment is empty");
+        return pr_hint(err, "it comes from a profile: docs/suites.md");
+    }
+    if (strcmp(ret->suite.experiment, "command") == 0) {
+        ret->engine = PR_SUITE_COMMAND;
+        return PR_OK;
+    }
+    ret->engine = PR_SUITE_MILARUN;
+    if (strcmp(ret->suite.engine, "native") != 0 &&
+        pr_python_has(ret->python, "milarun"))
+        return PR_OK;
+    if (strcmp(ret->suite.engine, "milarun") == 0)
+        return unavailable(job, ret, &(struct pr_err){0}, err);
+    ret->engine = PR_SUITE_NATIVE;
+    return resolve_native(job, ret, err);
+}

@@ -1,0 +1,34 @@
+/*
+ * A job of a suite: who runs it and with what arguments. A function of
+ * milarun's is run by milarun where Python finds it, else by Prony's own
+ * equivalent (milarun_table.h).
+ */
+#ifndef PR_WORKLOAD_SUITE_H
+#define PR_WORKLOAD_SUITE_H
+
+#include "workload/workload.h"
+
+enum pr_suite_engine {
+    PR_SUITE_COMMAND, /* exp.command */
+    PR_SUITE_MILARUN,
+    PR_SUITE_NATIVE,
+};
+
+/* The file in an experiment's folder that milarun itself writes. */
+#define PR_SUITE_MILARUN_FILE "milarun.json"
+
+struct pr_suite_run {
+    struct pr_suite_opts suite;
+    enum pr_suite_engine engine;
+    struct pr_value args; /* words, all of them */
+    const char *python;   /* of milarun */
+    struct pr_job native; /* the equivalent; its parameters are in the arena */
+};
+
+const char *pr_suite_engine_word(enum pr_suite_engine e); /* "native" */
+
+/* Decides. PR_E_UNAVAIL: nobody here can run it. */
+int pr_suite_resolve(struct pr_job *job, struct pr_suite_run *ret,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * The workload `suite`: a job of a milarun profile. What is started is milarun
+ * itself, the job's own command, or an equivalent of ours, which runs without a
+ * program unless words are to stand before it.
+ */
+#include "base/which.h"
+#include "workload/argv.h"
+#include "workload/job_env.h"
+#include "workload/mpi.h"
+#include "workload/suite.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int add_words(struct pr_argv *a, const char *const *words, size_t count,
+                     struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = pr_argv_word(a, words[i], err);
+    return rc;
+}
+
+static int add_either(struct pr_argv *a, const char *name,
+                      const struct pr_value *v, struct pr_err *err)
+{
+    return v->kind == PR_LIST ? pr_argv_list(a, name, v, err)
+                              : pr_argv_text(a, name, v->s, err);
+}
+
+/* suite.exec_prefix, unless its program is not there: what a machine lacks of
+ * comforts is no reason not to measure it. The result says so. */
+static int add_prefix(struct pr_argv *a, const struct pr_suite_run *r,
+                      struct pr_err *err)
+{
+    size_t before = a->count;
+    char path[PATH_MAX];
+    int rc =
+        add_either(a, "suite.exec_prefix", r->suite.exec_prefix, err);
+
+    if (!rc && a->count > before && !strchr(a->items[before], '/') &&
+        !pr_which(a->items[before], path))
+        a->count = before;
+    return rc;
+}
+
+/* A path that holds in another folder, too. */
+static const char *whole(struct pr_job *job, const char *path)
+{
+    char out[PATH_MAX];
+
+    return pr_arena_str(job->arena,
+                        *path && realpath(path, out) ? out : path);
+}
+
+static int add_milarun(struct pr_argv *a, const struct pr_suite_run *r,
+                       struct pr_err *err)
+{
+    struct pr_job *job = a->job;
+    const char *data = getenv("MILARUN_DATAROOT");
+    const char *dir = whole(job, job->dir);
+    const char *name = pr_arena_printf(job->arena, "%s.%s", r->suite.name,
+                                       r->suite.job);
+    const char *out =
+        dir ? pr_arena_printf(job->arena, "%s/" PR_SUITE_MILARUN_FILE, dir)
+            : NULL;
+    const char *words[] = {r->python,
+                           "-c",
+                           "from milarun.cli import main; main()",
+                           "run",
+                           r->suite.experiment,
+                           "--experiment-name",
+                           name,
+                           "--out",
+                           out,
+                           "--dataroot",
+                           data ? data : dir,
+                           "--"};
+
+    if (!name || !out)
+        return pr_fail_nomem(err);
+    return add_words(a, words, sizeof words / sizeof *words, err);
+}
+
+/* `prony __rank DIR` is what a forked child would do. */
+static int add_ourselves(struct pr_argv *a, struct pr_err *err)
+{
+    const char *words[] = {whole(a->job, "/proc/self/exe"), PR_MPI_VERB,
+                           whole(a->job, a->job->dir)};
+
+    if (!words[0] || !words[2])
+        return pr_fail_nomem(err);
+    return add_words(a, words, 3, err);
+}
+
+/* Our own equivalent: as its workload starts it, behind the prefix if there is
+ * one. */
+static int start_native(struct pr_argv *a, struct pr_suite_run *r,
+                        struct pr_start *ret, struct pr_err *err)
+{
+    const struct pr_workload *w;
+    int rc = pr_workload_of(&r->native, &w, err);
+
+    if (!rc)
+        rc = w->prepare(&r->native, ret, err);
+    if (rc || (!pr_argv_length(a) && !ret->argv))
+        return rc;
+    for (size_t i = 0; ret->argv && ret->argv[i] && !rc; i++)
+        rc = pr_argv_word(a, ret->argv[i], err);
+    if (!rc && !ret->argv)
+        rc = add_ourselves(a, err);
+    if (!rc)
+        rc = pr_argv_start(a, ret, err);
+    ret->runs_ours = true;
+    return rc;
+}
+
+static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+{
+    struct pr_suite_run r;
+    struct pr_argv a;
+    int rc = pr_suite_resolve(job, &r, err);
+
+    if (!rc)
+        rc = pr_argv_init(&a, job, err);
+    if (!rc)
+        rc = add_prefix(&a, &r, err);
+    if (!rc && r.engine == PR_SUITE_NATIVE)
+        return start_native(&a, &r, ret, err);
+    if (!rc)
+        rc = r.engine == PR_SUITE_MILARUN
+                 ? add_milarun(&a, &r, err)
+                 : add_either(&a, "exp.command", job->exp.command, err);
+    if (!rc && !pr_argv_length(&a))
+        rc = pr_fail(err, PR_E_CONF, job->id, "exp.command is empty");
+    if (!rc)
+        rc = pr_argv_list(&a, "suite.arguments", &r.args, err);
+    return rc ? rc : pr_argv_start(&a, ret, err);
+}
+
+static int run(struct pr_job *job, struct pr_err *err)
+{
+    struct pr_suite_run r;
+    const struct pr_workload *w;
+    int rc = pr_suite_resolve(job, &r, err);
+
+    if (!rc && r.engine != PR_SUITE_NATIVE)
+        rc = pr_fail(err, PR_E_CONF, job->id,
+                     "'%.100s' is not run by Prony itself",
+                     r.suite.experiment);
+    if (!rc)
+        rc = pr_workload_of(&r.native, &w, err);
+    return rc ? rc : w->run(&r.native, err);
+}
+
+static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
+{
+    struct pr_suite_run r;
+    const struct pr_workload *w;
+    struct pr_err why = {0};
+
+    /* What is not available costs nothing and is no reason to refuse the
+     * others. */
+    if (pr_suite_resolve(job, &r, &why) || r.engine != PR_SUITE_NATIVE ||
+        pr_workload_of(&r.native, &w, &why) || !w->estimate)
+        return PR_OK;
+    return w->estimate(&r.native, ret, err);
+}
+
+const struct pr_workload pr_workload_suite = {
+    .abi = PR_WORKLOAD_ABI,
+    .name = "suite",
+    .desc = "a job of a suite: a function of milarun's or its equivalent, or a "
+            "command",
+    .options = &pr_suite_section,
+    .prepare = prepare,
+    .run = run,
+    .estimate = estimate,
+};
