@@ -27,6 +27,7 @@ static const char *alias(const char *name)
 {
     static const char *const names[][2] = {
         {"discard-default-config", "no-defaults"},
+        {"cgexec", "isolation"},
         {"colour", "color"},
         {"colors", "color"},
         {"plan", "output"},

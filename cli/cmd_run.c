@@ -25,10 +25,10 @@ static bool wants_json(const struct cli *c)
 static int refuse_changes(const struct cli *c, const char *what,
                           struct pr_err *err)
 {
-    static const enum arg_id ids[] = {A_PARAM,     A_VARIABLE, A_EXTENSION,
-                                      A_CONFIG,    A_SET_FILE, A_NO_DEFAULTS,
-                                      A_NAME,      A_REPEAT,   A_TIMEOUT,
-                                      A_MAX_COUNT, A_IMAGE};
+    static const enum arg_id ids[] = {
+        A_PARAM,       A_VARIABLE, A_EXTENSION, A_CONFIG,  A_SET_FILE,
+        A_NO_DEFAULTS, A_NAME,     A_REPEAT,    A_TIMEOUT, A_MAX_COUNT,
+        A_IMAGE,       A_DEVICES,  A_ISOLATION};
 
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (arg_get(c, ids[i]))

@@ -55,6 +55,8 @@ void set_data_root(const char *dir)
         dir = getenv("PRONY_DATA");
     if (!dir)
         dir = getenv("MILARUN_DATAROOT");
-    if (dir)
-        setenv("PRONY_DATA", dir, 1);
+    if (!dir)
+        return;
+    setenv("PRONY_DATA", dir, 1);
+    setenv("MILARUN_DATAROOT", dir, 1);
 }

@@ -66,6 +66,8 @@ static const char *nearest_bundled(struct cli *c, const char *name)
     pr_nearest_init(&g.nearest, g.typed);
     if (pr_share_each("workloads", guess_one, &g, NULL))
         return NULL;
+    /* a build without suites has none to guess */
+    (void)!pr_share_each("suites", guess_one, &g, NULL);
     return *g.longer ? pr_arena_str(c->arena, g.longer) : g.nearest.best;
 }
 
@@ -76,6 +78,8 @@ static int add_target(struct cli *c, struct pr_plan *p, const char *name,
 
     if (!is_file_name(name)) {
         path = pr_share_find(c->arena, "workloads", name);
+        if (!path)
+            path = pr_share_find(c->arena, "suites", name);
         if (!path) {
             const char *near = nearest_bundled(c, name);
 
@@ -124,6 +128,24 @@ static int add_tiny(struct cli *c, struct pr_plan *p, struct pr_err *err)
 
     return is_on ? pr_plan_param_text(p, "nn.tiny", "true", "--tiny", err)
                  : PR_OK;
+}
+
+/* --no-isolation, also --no-cgexec. */
+static int add_isolation(struct cli *c, struct pr_plan *p, struct pr_err *err)
+{
+    for (size_t i = c->arg_count; c->verb->bit & ON_PLANS && i-- > 0;)
+        if (c->args[i].id == A_ISOLATION)
+            return pr_plan_param_text(p, "suite.isolate",
+                                      c->args[i].off ? "false" : "true",
+                                      "--isolation", err);
+    return PR_OK;
+}
+
+static int add_devices(struct cli *c, struct pr_plan *p, struct pr_err *err)
+{
+    const char *list = c->verb->bit & ON_PLANS ? arg_get(c, A_DEVICES) : NULL;
+
+    return list ? pr_plan_devices(p, list, err) : PR_OK;
 }
 
 /* --image is stronger than what targets and -P say. */
@@ -210,6 +232,8 @@ static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
 {
     int rc = add_data_root(c, p, err);
 
+    if (!rc)
+        rc = add_devices(c, p, err);
     for (size_t i = 0; i < c->rest_count && !rc; i++)
         if (target_of(c->rest[i]))
             rc = add_target(c, p, target_of(c->rest[i]), err);
@@ -225,6 +249,8 @@ static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
         rc = add_tiny(c, p, err);
     if (!rc)
         rc = add_image(c, p, err);
+    if (!rc)
+        rc = add_isolation(c, p, err);
     if (!rc)
         rc = add_tail(c, p, err);
     return rc ? rc : pr_plan_build(p, err);

@@ -262,8 +262,7 @@ int pr_toml_read(const char *text, size_t len, const char *name,
         pr_toml_blanks(&t, true);
         if (rc || t.p == t.end)
             break;
-        rc = *t.p == '[' ? read_head(&t, &root, &now)
-                         : pr_toml_assign(&t, now);
+        rc = *t.p == '[' ? read_head(&t, &root, &now) : pr_toml_assign(&t, now);
         if (!rc)
             rc = end_of_line(&t);
     }

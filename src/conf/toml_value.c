@@ -277,8 +277,8 @@ static int read_array(struct pr_toml *t, struct pr_value *ret)
             return pr_toml_wrong(t, "expected ',' or ']'");
     }
     t->p++;
-    *ret = (struct pr_value){
-        .kind = PR_LIST, .len = (uint32_t)n, .items = items};
+    *ret =
+        (struct pr_value){.kind = PR_LIST, .len = (uint32_t)n, .items = items};
     return PR_OK;
 }
 

@@ -176,14 +176,15 @@ static void follow(struct pr_looks *l, unsigned i, struct pr_look *look,
                          amount_in(s, dt, lead->of[i].dt));
     }
     l->looked[i] = (struct pr_looked){true, dt, dt >= interval_s / 2};
-    l->of[i].last_ns = before ? then : pr_clock_ns();
+    /* What the lead saw before our time is not ours. */
+    l->of[i].last_ns = before || then >= l->at_ns ? then : l->at_ns;
 }
 
 /* Unless somebody else has just had it done. */
 static void have_led(struct pr_looks *l, double interval_s)
 {
     struct pr_looks *lead = l->lead;
-    uint64_t fresh_ns = (uint64_t)(interval_s / 2 * 1e9);
+    uint64_t fresh_ns = (uint64_t)(interval_s / 4 * 1e9);
 
     if (lead->at_ns && !l->last && pr_clock_ns() - lead->at_ns < fresh_ns)
         return;
@@ -200,9 +201,9 @@ void pr_looks_take(struct pr_looks *l, double interval_s, int pid)
                            .columns = &l->columns,
                            .text = &l->text};
 
+    l->at_ns = pr_clock_ns();
     if (l->lead)
         have_led(l, interval_s);
-    l->at_ns = pr_clock_ns();
     for (unsigned i = 0; i < PR_SOURCES; i++)
         if (l->lead && i != PR_SOURCE_job)
             follow(l, i, &look, interval_s);

@@ -63,9 +63,8 @@ static const char *suite_name(struct pr_arena *a, const char *path)
     const char *base = slash ? slash + 1 : path;
     const char *dot = strrchr(base, '.');
 
-    return pr_arena_copy(a, base,
-                         dot && dot > base ? (size_t)(dot - base)
-                                           : strlen(base));
+    return pr_arena_copy(
+        a, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
 
 /* "*" under a job, key by key: a value of the job's replaces the whole. */
@@ -221,9 +220,9 @@ static int set_parameters(struct reader *r)
 static int warn_unknown(struct reader *r)
 {
     static const char *const known[] = {
-        "experiment", "arguments", "prepare",    "exec_prefix",
-        "command",    "weight",    "parameters", "partition_scheme",
-        NULL};
+        "experiment",  "arguments",        "prepare",
+        "exec_prefix", "command",          "weight",
+        "parameters",  "partition_scheme", NULL};
 
     for (uint32_t i = 0; i < r->entry->len; i++) {
         const struct pr_member *m = &r->entry->members[i];
@@ -305,9 +304,9 @@ static int spread(struct reader *r, bool apart)
         if (!one_case(r, i, apart, &cases[i]))
             return pr_fail_nomem(r->err);
     m[0] = member("condition", none);
-    m[1] = member("cases", (struct pr_value){.kind = PR_LIST,
-                                             .len = (uint32_t)n,
-                                             .items = cases});
+    m[1] = member(
+        "cases",
+        (struct pr_value){.kind = PR_LIST, .len = (uint32_t)n, .items = cases});
     map.members = m;
     return pr_fragment_extension(r->scope, r->out, &map, &at, r->err);
 }

@@ -158,7 +158,8 @@ static bool wanted(const struct pr_walk *w)
     if (!w->plan->opts.only)
         return true;
     v = pr_expanded(w->expander, w->plan->name_name);
-    return v && v->kind == PR_STR && pr_only_has(w->plan->opts.only, v->s, v->len);
+    return v && v->kind == PR_STR &&
+           pr_only_has(w->plan->opts.only, v->s, v->len);
 }
 
 int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,

@@ -116,6 +116,7 @@ static int start(struct pr_waiting *w, struct pr_err *err)
                              .argv = w->start.argv,
                              .env = w->start.env,
                              .body_arg = job->dir,
+                             .slot = w->slot,
                              .cwd = folder_of(w)};
 
     open_channel(w, &spawn);
@@ -125,10 +126,11 @@ static int start(struct pr_waiting *w, struct pr_err *err)
     return pr_keeper_spawn(w->ctx->keeper, &spawn, err);
 }
 
-int pr_attempt_begin(const struct pr_attempt_ctx *ctx, struct pr_job *job,
-                     const char *log_path, uint32_t tag, struct pr_attempt *ret,
+int pr_attempt_begin(const struct pr_attempt_ctx *ctx,
+                     const struct pr_attempt_what *what, struct pr_attempt *ret,
                      struct pr_waiting **ret_waiting, struct pr_err *err)
 {
+    struct pr_job *job = what->job;
     struct pr_waiting *w = PR_ARENA_NEW(job->arena, struct pr_waiting);
     struct pr_err why = {0};
     int rc;
@@ -139,12 +141,13 @@ int pr_attempt_begin(const struct pr_attempt_ctx *ctx, struct pr_job *job,
         return pr_fail_nomem(err);
     w->ctx = ctx;
     w->job = job;
-    w->log_path = log_path;
-    w->tag = tag;
+    w->log_path = what->log_path;
+    w->tag = what->tag;
+    w->slot = what->slot;
     w->ret = ret;
     rc = make_ready(w, &why);
     if (!rc)
-        rc = pr_contract_begin(job, &w->start, log_path, &why);
+        rc = pr_contract_begin(job, &w->start, w->log_path, &why);
     if (!rc)
         rc = watch(w, &why);
     if (rc == PR_E_NOMEM)

@@ -26,15 +26,23 @@ struct pr_attempt_ctx {
     struct pr_stop *stop;
 };
 
+/* What is to be started. */
+struct pr_attempt_what {
+    struct pr_job *job;
+    const char *log_path;
+    uint32_t tag;               /* its name with the keeper */
+    const struct pr_slot *slot; /* where it runs; NULL: anywhere */
+};
+
 struct pr_waiting;
 
-/* Starts it; tag is its name with the keeper. *ret_waiting is in the job's
+/* Starts it. *ret_waiting is in the job's
  * arena; NULL: it has ended already, as it could not be started, and *ret has
  * the answer. Fails only when the run cannot go on; an experiment that fails,
  * cannot be started or is stopped is an answer. Free *ret with
  * pr_attempt_done. */
-int pr_attempt_begin(const struct pr_attempt_ctx *ctx, struct pr_job *job,
-                     const char *log_path, uint32_t tag, struct pr_attempt *ret,
+int pr_attempt_begin(const struct pr_attempt_ctx *ctx,
+                     const struct pr_attempt_what *what, struct pr_attempt *ret,
                      struct pr_waiting **ret_waiting,
                      struct pr_err *err) PR_MUST_CHECK;
 

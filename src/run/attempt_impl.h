@@ -11,9 +11,10 @@ struct pr_waiting {
     const char *log_path;
     struct pr_attempt *ret; /* the answer, in the end */
     uint32_t tag;           /* the keeper's name for it */
+    const struct pr_slot *slot;
     const struct pr_workload *workload;
     struct pr_start start;
-    struct pr_contained box; /* of a container, or empty */
+    struct pr_contained box;      /* of a container, or empty */
     struct pr_monitored *watched; /* NULL: it is not */
     char channel[4096];
     uint64_t term_at, kill_at; /* monotonic; 0: not planned */

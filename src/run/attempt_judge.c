@@ -26,6 +26,9 @@ void pr_attempt_judge(const struct pr_waiting *w, struct pr_attempt *a,
         snprintf(a->reason, sizeof a->reason,
                  "cannot enter exp.cwd '%.150s': %s", w->job->exp.cwd,
                  strerror(e->sys_errno));
+    } else if (e->kind == PR_CHILD_FAILED && strcmp(e->what, "slot") == 0) {
+        snprintf(a->reason, sizeof a->reason, "cannot enter its slot: %s",
+                 strerror(e->sys_errno));
     } else if (e->kind == PR_CHILD_FAILED) {
         snprintf(a->reason, sizeof a->reason, "cannot start '%.150s' (%s): %s",
                  program, e->what, strerror(e->sys_errno));

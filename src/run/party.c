@@ -12,9 +12,8 @@ enum { TICK_MS = 200, MAX_TOGETHER = 1024 };
 
 /* ---- who belongs together */
 
-static const struct pr_value *param(const struct pr_runner *r,
-                                    const struct pr_planned *p,
-                                    const char *name)
+static const struct pr_value *
+param(const struct pr_runner *r, const struct pr_planned *p, const char *name)
 {
     const struct pr_value *v = pr_get(&p->params, name);
 
@@ -66,8 +65,7 @@ int pr_party_add(struct pr_runner *r, struct pr_party *p,
     *ret_added = !p->count || belongs(r, p, planned);
     if (!*ret_added)
         return PR_OK;
-    trips =
-        pr_arena_grow(r->arena, p->trips, p->count, &p->cap, sizeof *trips);
+    trips = pr_arena_grow(r->arena, p->trips, p->count, &p->cap, sizeof *trips);
     t = PR_ARENA_NEW(r->arena, struct pr_trip);
     if (!trips || !t)
         return pr_fail_nomem(err);
@@ -169,8 +167,8 @@ static int handle(struct pr_runner *r, struct pr_party *p,
 }
 
 /* Those that earlier runs finished go; the others get ready. */
-static int make_ready(struct pr_runner *r, struct pr_party *p,
-                      bool *ret_any, struct pr_err *err)
+static int make_ready(struct pr_runner *r, struct pr_party *p, bool *ret_any,
+                      struct pr_err *err)
 {
     int rc = PR_OK;
 

@@ -116,8 +116,8 @@ static int run_command(struct pr_runner *r, struct pr_party *p,
     return rc ? rc : wait_for(r, p, spawn.tag, command, err);
 }
 
-int pr_party_prepare(struct pr_runner *r, struct pr_party *p,
-                     bool *ret_stopped, struct pr_err *err)
+int pr_party_prepare(struct pr_runner *r, struct pr_party *p, bool *ret_stopped,
+                     struct pr_err *err)
 {
     struct pr_trip *first = NULL;
     const struct pr_value *list = commands_of(p, &first);

@@ -36,8 +36,8 @@ int pr_runner_finished_before(struct pr_runner *r,
     struct pr_value result;
     enum pr_status status;
     struct pr_err inner = {0};
-    int rc = pr_result_read(r->opts->dir->path, planned->id, r->arena,
-                            &result, &inner);
+    int rc = pr_result_read(r->opts->dir->path, planned->id, r->arena, &result,
+                            &inner);
 
     if (rc == PR_E_FORMAT)
         return 0; /* not ours, or edited: make it anew */

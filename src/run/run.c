@@ -209,8 +209,7 @@ static int open_all(struct pr_runner *r, struct pr_err *err)
         rc = pr_keeper_new(pr_attempt_body, NULL, &r->keeper, err);
     if (!rc)
         rc = pr_monitor_new(NULL, &r->monitor, err);
-    r->attempts =
-        (struct pr_attempt_ctx){r->keeper, r->monitor, &r->stop};
+    r->attempts = (struct pr_attempt_ctx){r->keeper, r->monitor, &r->stop};
     return rc;
 }
 
@@ -233,6 +232,7 @@ int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
         rc = verdict(&r, err);
     pr_monitor_free(r.monitor);
     pr_keeper_free(r.keeper);
+    pr_slot_sets_done(&r.slots);
     pr_stop_done(&r.stop);
     if (r.plan.arena)
         pr_plan_file_close(&r.plan);

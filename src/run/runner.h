@@ -6,6 +6,7 @@
 #include "record/plan_file.h"
 #include "run/attempt.h"
 #include "run/run.h"
+#include "run/slots.h"
 #include "run/suite_file.h"
 
 struct pr_runner {
@@ -16,11 +17,12 @@ struct pr_runner {
     struct pr_monitor *monitor;
     struct pr_stop stop;
     struct pr_attempt_ctx attempts;
-    struct pr_arena *arena; /* of the experiments that run together */
-    struct pr_arena *spare; /* of what comes after them */
+    struct pr_slot_sets slots;
+    struct pr_arena *arena;  /* of the experiments that run together */
+    struct pr_arena *spare;  /* of what comes after them */
     struct pr_planned ahead; /* read already; in spare */
     bool has_ahead;
-    struct pr_buf line;     /* an event being written */
+    struct pr_buf line;    /* an event being written */
     struct pr_names *seen; /* ids that earlier runs recorded; NULL: a new run */
     bool *ended;           /* by id: its last event there is its end */
     size_t ended_cap;
@@ -44,14 +46,16 @@ struct pr_trip {
     struct pr_planned planned;
     struct pr_job job;
     struct pr_suite_opts suite;
+    const struct pr_slot *slot;   /* NULL: anywhere */
+    const struct pr_slots *slots; /* that it is of */
     char dir[4096], log[4096];
     struct pr_buf params; /* as JSON */
     struct pr_buf notes;  /* warnings that the result is to have */
     struct pr_value full; /* the parameters with the plan's defaults */
     struct pr_attempt last;
-    struct pr_waiting *going; /* NULL: nothing is under way */
-    uint32_t tag;             /* of that */
-    bool over;                /* it has its result */
+    struct pr_waiting *going;   /* NULL: nothing is under way */
+    uint32_t tag;               /* of that */
+    bool over;                  /* it has its result */
     unsigned attempts, earlier; /* all; of these, by earlier runs */
 };
 
@@ -96,8 +100,8 @@ int pr_party_wait(struct pr_runner *r, const struct pr_party *p,
                   struct pr_err *err) PR_MUST_CHECK;
 
 /* suite.prepare of the first experiment. *ret_stopped: a signal came. */
-int pr_party_prepare(struct pr_runner *r, struct pr_party *p,
-                     bool *ret_stopped, struct pr_err *err) PR_MUST_CHECK;
+int pr_party_prepare(struct pr_runner *r, struct pr_party *p, bool *ret_stopped,
+                     struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- what earlier runs did */
 

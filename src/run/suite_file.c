@@ -1,6 +1,6 @@
 /*
  * The name of a suite's result file, when it is written and when it goes. What
- * is in it is made in suite_result.c.
+ * is in it is made in suite_compose.c.
  */
 #include "run/suite_file.h"
 
@@ -8,7 +8,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "record/result.h"
-#include "run/suite_result.h"
+#include "run/metrics.h"
+#include "run/suite_compose.h"
 #include "workload/suite.h"
 
 #include <errno.h>
@@ -89,9 +90,8 @@ static int name_of(const struct pr_suite_source *s, struct pr_arena *a,
     PR_AUTO_BUF struct pr_buf path = PR_BUF_INIT(4096);
     char job_id[64];
 
-    pr_buf_printf(&path, "%s/%s.%s.J%s%s.", s->dir, s->suite.name,
-                  s->suite.job, pr_suite_job_id(s, job_id),
-                  s->ok ? "" : ".FAIL");
+    pr_buf_printf(&path, "%s/%s.%s.J%s%s.", s->dir, s->suite.name, s->suite.job,
+                  pr_suite_job_id(s, job_id), s->ok ? "" : ".FAIL");
     put_time(&path, s->time);
     pr_buf_str(&path, ".json");
     if (!pr_buf_ok(&path))
@@ -122,7 +122,7 @@ int pr_suite_file_write(const char *dir, const char *id,
     rc = name_of(&s, a, &path, err);
     if (rc || stat(path, &st) == 0)
         return rc;
-    rc = pr_suite_result(&s, a, &all, err);
+    rc = pr_suite_compose(&s, a, &all, err);
     if (rc)
         return rc;
     pr_json_write_indented(&text, &all, 4, 0);
@@ -148,6 +148,25 @@ int pr_suite_file_forget(const char *dir, const char *id,
     rc = name_of(&s, a, &path, err);
     if (!rc && unlink(path) != 0 && errno != ENOENT)
         rc = pr_fail_errno(err, PR_E_IO, path, "cannot remove");
+    return rc;
+}
+
+/* ---- before it runs */
+
+int pr_suite_check(struct pr_job *job, struct pr_buf *warnings,
+                   struct pr_err *err)
+{
+    struct pr_suite_run run;
+    int rc;
+
+    if (strcmp(job->exp.workload, "suite") != 0)
+        return PR_OK;
+    rc = pr_suite_resolve(job, &run, err);
+    if (!rc && run.lost_prefix)
+        pr_metrics_warn(warnings,
+                        "suite.exec_prefix is left out: there is no program "
+                        "'%.100s'",
+                        run.lost_prefix);
     return rc;
 }
 
@@ -191,9 +210,8 @@ static void put_engine(struct pr_job *job, struct pr_buf *out)
 
 static void put_file(const struct pr_value *file, struct pr_buf *out)
 {
-    static const char *const kept[] = {"success", "error",
-                                       "gpu",     "device_count",
-                                       "metrics", "gpu_monitor"};
+    static const char *const kept[] = {
+        "success", "error", "gpu", "device_count", "metrics", "gpu_monitor"};
     const struct pr_value *t = pr_get(file, "timings");
 
     for (uint32_t i = 0; t && t->kind == PR_MAP && i < t->len; i++)

@@ -20,6 +20,12 @@ int pr_suite_file_forget(const char *dir, const char *id,
                          const struct pr_value *params, struct pr_arena *a,
                          struct pr_err *err) PR_MUST_CHECK;
 
+/* Whether a job of a suite can be run by anybody here: before anything is
+ * started for it. Adds warnings of what it will lack. PR_OK for what is no job
+ * of a suite. */
+int pr_suite_check(struct pr_job *job, struct pr_buf *warnings,
+                   struct pr_err *err) PR_MUST_CHECK;
+
 /* Appends to the members of a results map who ran the job, and what milarun
  * itself wrote in the experiment's folder: its timings as timings.NAME, the
  * rest as milarun.NAME. Nothing for what is no job of a suite. */

@@ -18,8 +18,7 @@ struct list {
 
 static void put(struct list *l, const char *key, struct pr_value v)
 {
-    struct pr_member *m =
-        pr_arena_grow(l->a, l->m, l->n, &l->cap, sizeof *m);
+    struct pr_member *m = pr_arena_grow(l->a, l->m, l->n, &l->cap, sizeof *m);
 
     l->failed |= !m;
     if (!m)
@@ -123,8 +122,8 @@ static void gather_metrics(struct list *metrics, const struct pr_value *timing)
 }
 
 int pr_suite_timings(const struct pr_suite_source *s, struct pr_arena *a,
-                     struct pr_value *ret_timings,
-                     struct pr_value *ret_metrics, struct pr_err *err)
+                     struct pr_value *ret_timings, struct pr_value *ret_metrics,
+                     struct pr_err *err)
 {
     const struct pr_value *results = pr_get(&s->result, "results");
     struct list timings = {.a = a}, metrics = {.a = a};

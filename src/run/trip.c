@@ -120,6 +120,8 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
     rc = pr_metrics_gather(&t->last, &words, &results, &rates, &warnings, err);
     if (!rc)
         rc = pr_suite_gather(&t->job, &results, err);
+    if (t->slot)
+        pr_slot_put(t->slot, t->slots, &results);
 
     if (!rc && t->last.status != PR_STATUS_OK &&
         t->last.status != PR_STATUS_SKIPPED) {
@@ -162,18 +164,32 @@ static int64_t tries_allowed(const struct pr_runner *r, const struct pr_trip *t)
            (r->opts->retry >= 0 ? r->opts->retry : t->job.exp.retry);
 }
 
+/* What isolation lacks here is said in each result. */
+static void note_slots(struct pr_trip *t)
+{
+    size_t n = 0;
+    const struct pr_slots_note *notes =
+        t->slots ? pr_slots_notes(t->slots, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++)
+        pr_metrics_warn(&t->notes, "%s%s%s", notes[i].what,
+                        *notes[i].remedy ? "; " : "", notes[i].remedy);
+}
+
 static int begin_try(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
 {
     struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_START,
                          .id = t->planned.id,
                          .attempt = ++t->attempts};
+    struct pr_attempt_what what = {
+        .job = &t->job, .log_path = t->log, .slot = t->slot};
     int rc = pr_runner_record(r, e, err);
 
     pr_attempt_done(&t->last); /* of an earlier try */
     t->tag = ++r->tags;
+    what.tag = t->tag;
     return rc ? rc
-              : pr_attempt_begin(&r->attempts, &t->job, t->log, t->tag,
-                                 &t->last, &t->going, err);
+              : pr_attempt_begin(&r->attempts, &what, &t->last, &t->going, err);
 }
 
 static bool is_tried_again(const struct pr_runner *r, const struct pr_trip *t)
@@ -210,10 +226,28 @@ static int try_on(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
     return rc || t->going ? rc : conclude(r, t, err);
 }
 
+static int fail(struct pr_runner *r, struct pr_trip *t,
+                const struct pr_err *why, struct pr_err *err)
+{
+    t->last.status = PR_STATUS_FAILED;
+    snprintf(t->last.reason, sizeof t->last.reason, "%.250s", why->msg);
+    return conclude(r, t, err);
+}
+
 int pr_trip_start(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
 {
-    int rc = begin_try(r, t, err);
+    struct pr_err why = {0};
+    int rc = pr_slot_sets_get(&r->slots, r->keeper, &t->suite, &t->slot,
+                              &t->slots, &why);
 
+    if (rc == PR_E_CONF)
+        return fail(r, t, &why, err);
+    if (rc) {
+        *err = why;
+        return rc;
+    }
+    note_slots(t);
+    rc = begin_try(r, t, err);
     return rc || t->going ? rc : try_on(r, t, err);
 }
 
@@ -324,13 +358,16 @@ int pr_trip_ready(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
         rc = pr_opt_fill(&pr_suite_section, &t->full, r->arena, &t->suite,
                          &inner);
     if (rc) { /* a plan edited by hand: this experiment fails, not the run */
-        t->last.status = PR_STATUS_FAILED;
-        snprintf(t->last.reason, sizeof t->last.reason, "%.250s", inner.msg);
         t->job.exp.log_file = "";
-        return conclude(r, t, err);
+        return fail(r, t, &inner, err);
     }
     why = why_skip(&t->job, begun);
-    return why ? skip(r, t, why, err) : PR_OK;
+    if (why)
+        return skip(r, t, why, err);
+    rc = pr_suite_check(&t->job, &t->notes, &inner);
+    if (rc == PR_E_NOMEM)
+        return pr_fail_nomem(err);
+    return rc ? fail(r, t, &inner, err) : PR_OK;
 }
 
 void pr_trip_done(struct pr_trip *t)

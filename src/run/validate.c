@@ -108,8 +108,11 @@ static int note_refusal(struct pr_validator *v, struct pr_job *job,
                         struct pr_err *err)
 {
     const char *place = place_of(job, why);
+    /* A job of a suite that nobody here can run is a result, like any other
+     * that fails: it does not keep the others from being run. */
+    bool suite = why->code == PR_E_UNAVAIL && is(job->exp.workload, "suite");
     struct pr_lack lack = {
-        .kind = kind, .code = why->code, .remedy = why->hint, .stops = true};
+        .kind = kind, .code = why->code, .remedy = why->hint, .stops = !suite};
 
     lack.what = pr_arena_printf(job->arena, "%s%s%s", place, *place ? ": " : "",
                                 why->msg);

@@ -1,10 +1,13 @@
 /* Who runs a job of a suite. */
 #include "workload/suite.h"
 
+#include "base/which.h"
+#include "workload/argv.h"
 #include "workload/python.h"
 #include "workload/suite_args.h"
 #include "workload/suite_native.h"
 
+#include <limits.h>
 #include <string.h>
 
 const char *pr_suite_engine_word(enum pr_suite_engine e)
@@ -26,8 +29,9 @@ static int unavailable(const struct pr_job *job, const struct pr_suite_run *r,
     else
         pr_fail(err, PR_E_UNAVAIL, job->id, "'%.80s' is not available: %.250s",
                 what, why->msg);
-    return pr_hint(err, "install milarun for '%.100s', or leave the job out "
-                        "with --name",
+    return pr_hint(err,
+                   "install milarun for '%.100s', or leave the job out "
+                   "with --name",
                    r->python);
 }
 
@@ -79,6 +83,29 @@ static int resolve_native(struct pr_job *job, struct pr_suite_run *ret,
     return rc;
 }
 
+/* suite.exec_prefix, unless its program is not there: what a machine lacks of
+ * comforts is no reason not to measure it. */
+static int find_prefix(struct pr_job *job, struct pr_suite_run *r,
+                       struct pr_err *err)
+{
+    const struct pr_value *v = r->suite.exec_prefix;
+    struct pr_argv words = {.job = job};
+    char path[PATH_MAX];
+    int rc = v->kind == PR_LIST
+                 ? pr_argv_list(&words, "suite.exec_prefix", v, err)
+                 : pr_argv_text(&words, "suite.exec_prefix", v->s, err);
+
+    if (!rc && words.count && !strchr(words.items[0], '/') &&
+        !pr_which(words.items[0], path)) {
+        r->lost_prefix = words.items[0];
+        words = (struct pr_argv){.job = job};
+    }
+    if (!rc)
+        rc = pr_argv_word(&words, NULL, err);
+    r->prefix = words.items;
+    return rc;
+}
+
 int pr_suite_resolve(struct pr_job *job, struct pr_suite_run *ret,
                      struct pr_err *err)
 {
@@ -90,6 +117,8 @@ int pr_suite_resolve(struct pr_job *job, struct pr_suite_run *ret,
     if (!rc)
         rc = pr_suite_args(ret->suite.arguments, job->exp.args, job->arena,
                            &ret->args, err);
+    if (!rc)
+        rc = find_prefix(job, ret, err);
     if (rc)
         return rc;
     if (!*ret->suite.experiment) {

@@ -20,8 +20,11 @@ enum pr_suite_engine {
 struct pr_suite_run {
     struct pr_suite_opts suite;
     enum pr_suite_engine engine;
-    struct pr_value args; /* words, all of them */
-    const char *python;   /* of milarun */
+    struct pr_value args;    /* words, all of them */
+    const char **prefix;     /* of suite.exec_prefix, up to NULL */
+    const char *lost_prefix; /* its program, which is not there: then prefix is
+                                empty; NULL: it is */
+    const char *python;      /* of milarun */
     struct pr_job native; /* the equivalent; its parameters are in the arena */
 };
 

@@ -12,8 +12,7 @@ static bool is_option(const char *word)
 {
     if (word[0] != '-' || !word[1])
         return false;
-    return word[1] == '-' ? word[2] != '\0'
-                          : !strchr("0123456789.", word[1]);
+    return word[1] == '-' ? word[2] != '\0' : !strchr("0123456789.", word[1]);
 }
 
 static size_t name_len(const char *word)
@@ -86,9 +85,8 @@ int pr_suite_args(const struct pr_value *first, const struct pr_value *later,
     if (!words)
         return pr_fail_nomem(err);
     for (uint32_t i = 0; i < all; i++) {
-        const struct pr_value *v = i < first->len
-                                       ? &first->items[i]
-                                       : &later->items[i - first->len];
+        const struct pr_value *v =
+            i < first->len ? &first->items[i] : &later->items[i - first->len];
         struct pr_value word;
         int rc = as_text(a, v, &word, err);
 

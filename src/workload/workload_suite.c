@@ -3,7 +3,6 @@
  * itself, the job's own command, or an equivalent of ours, which runs without a
  * program unless words are to stand before it.
  */
-#include "base/which.h"
 #include "workload/argv.h"
 #include "workload/job_env.h"
 #include "workload/mpi.h"
@@ -23,6 +22,16 @@ static int add_words(struct pr_argv *a, const char *const *words, size_t count,
     return rc;
 }
 
+static int add_all(struct pr_argv *a, const char *const *words,
+                   struct pr_err *err)
+{
+    size_t n = 0;
+
+    while (words[n])
+        n++;
+    return add_words(a, words, n, err);
+}
+
 static int add_either(struct pr_argv *a, const char *name,
                       const struct pr_value *v, struct pr_err *err)
 {
@@ -30,29 +39,12 @@ static int add_either(struct pr_argv *a, const char *name,
                               : pr_argv_text(a, name, v->s, err);
 }
 
-/* suite.exec_prefix, unless its program is not there: what a machine lacks of
- * comforts is no reason not to measure it. The result says so. */
-static int add_prefix(struct pr_argv *a, const struct pr_suite_run *r,
-                      struct pr_err *err)
-{
-    size_t before = a->count;
-    char path[PATH_MAX];
-    int rc =
-        add_either(a, "suite.exec_prefix", r->suite.exec_prefix, err);
-
-    if (!rc && a->count > before && !strchr(a->items[before], '/') &&
-        !pr_which(a->items[before], path))
-        a->count = before;
-    return rc;
-}
-
 /* A path that holds in another folder, too. */
 static const char *whole(struct pr_job *job, const char *path)
 {
     char out[PATH_MAX];
 
-    return pr_arena_str(job->arena,
-                        *path && realpath(path, out) ? out : path);
+    return pr_arena_str(job->arena, *path && realpath(path, out) ? out : path);
 }
 
 static int add_milarun(struct pr_argv *a, const struct pr_suite_run *r,
@@ -61,8 +53,8 @@ static int add_milarun(struct pr_argv *a, const struct pr_suite_run *r,
     struct pr_job *job = a->job;
     const char *data = getenv("MILARUN_DATAROOT");
     const char *dir = whole(job, job->dir);
-    const char *name = pr_arena_printf(job->arena, "%s.%s", r->suite.name,
-                                       r->suite.job);
+    const char *name =
+        pr_arena_printf(job->arena, "%s.%s", r->suite.name, r->suite.job);
     const char *out =
         dir ? pr_arena_printf(job->arena, "%s/" PR_SUITE_MILARUN_FILE, dir)
             : NULL;
@@ -107,10 +99,7 @@ static int start_native(struct pr_argv *a, struct pr_suite_run *r,
         rc = w->prepare(&r->native, ret, err);
     if (rc || (!pr_argv_length(a) && !ret->argv))
         return rc;
-    for (size_t i = 0; ret->argv && ret->argv[i] && !rc; i++)
-        rc = pr_argv_word(a, ret->argv[i], err);
-    if (!rc && !ret->argv)
-        rc = add_ourselves(a, err);
+    rc = ret->argv ? add_all(a, ret->argv, err) : add_ourselves(a, err);
     if (!rc)
         rc = pr_argv_start(a, ret, err);
     ret->runs_ours = true;
@@ -126,7 +115,7 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
     if (!rc)
         rc = pr_argv_init(&a, job, err);
     if (!rc)
-        rc = add_prefix(&a, &r, err);
+        rc = add_all(&a, r.prefix, err);
     if (!rc && r.engine == PR_SUITE_NATIVE)
         return start_native(&a, &r, ret, err);
     if (!rc)
@@ -148,8 +137,7 @@ static int run(struct pr_job *job, struct pr_err *err)
 
     if (!rc && r.engine != PR_SUITE_NATIVE)
         rc = pr_fail(err, PR_E_CONF, job->id,
-                     "'%.100s' is not run by Prony itself",
-                     r.suite.experiment);
+                     "'%.100s' is not run by Prony itself", r.suite.experiment);
     if (!rc)
         rc = pr_workload_of(&r.native, &w, err);
     return rc ? rc : w->run(&r.native, err);

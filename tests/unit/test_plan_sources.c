@@ -47,9 +47,16 @@ static void every_kind_is_told_from_its_content(void **state)
         {"dataset: {format: npz}\nexp: {name: x}\n", PR_SOURCE_PRONY},
         {"dataset: {format: npz}\nexp.name: x\n", PR_SOURCE_PRONY},
         /* milarun */
-        {"[{\"experiment\": \"m:main\", \"arguments\": {}}]",
+        {"{\"*\": {\"prepare\": []}, \"a\": {\"experiment\": \"m:main\"}}",
          PR_SOURCE_MILARUN},
-        {"{\"jobs\": [{\"experiment\": \"m:main\"}]}", PR_SOURCE_MILARUN},
+        {"[vae]\nexperiment = \"m:main\"\n", PR_SOURCE_MILARUN},
+        {"vae.experiment = \"m:main\" # TOML\n", PR_SOURCE_MILARUN},
+        /* jobs may be called like sections of ours */
+        {"{\"exp\": {\"experiment\": \"m:f\"}, "
+         "\"dataset\": {\"experiment\": \"m:f\"}}",
+         PR_SOURCE_MILARUN},
+        {"{\"*\": {\"experiment\": \"m:f\"}, \"model\": {}}",
+         PR_SOURCE_MILARUN},
         {"vae:\n  experiment: m:main\n  arguments: {--epochs: 1}\n",
          PR_SOURCE_MILARUN},
         /* Lambda */
@@ -80,9 +87,9 @@ static void every_kind_is_told_from_its_content(void **state)
         {"{\"schema\": \"prony.result/1\"}", PR_E_CONF},
         /* more than one */
         {"parameters: {}\ndataset: {format: npz}\n", PR_E_CONF},
-        {"{\"parameters\": {}, \"jobs\": []}", PR_E_CONF},
+        {"{\"parameters\": [], \"a\": {\"experiment\": \"m:f\"}}", PR_E_CONF},
         {"experiments: []\nreader: {}\n", PR_E_CONF},
-        {"dataset: {}\njobs: []\n", PR_E_CONF},
+        {"dataset: {}\na: {experiment: m:f}\n", PR_E_CONF},
         /* malformed */
         {"{\"parameters\": ", PR_E_CONF},
         {"a: [1\n", PR_E_CONF},
@@ -167,7 +174,23 @@ static void mistakes_name_file_line_and_column(void **state)
         {"experiments:\n- extensions: [{conditoin: {}}]\n", "f:2:17",
          "unknown key 'conditoin'"},
         {"NUM_GPU=1\n", "f", "does not read yet"},
-        {"[{experiment: x, arguments: {}}]\n", "f", "does not read yet"},
+        {"a:\n  experiment: x\n", "f:2:15", "no module:function"},
+        {"a: {experiment: command}\n", "f:1:17", "needs a 'command'"},
+        {"a: {experiment: [m:f]}\n", "f", "cannot tell"},
+        {"a: {experiment: m:f, arguments: 5}\n", "f:1:33", "'arguments'"},
+        {"a: {experiment: m:f, prepare: [5]}\n", "f:1:32", "'prepare'"},
+        {"a: {experiment: m:f, prepare: 5}\n", "f:1:31", "'prepare'"},
+        {"a: {experiment: m:f, exec_prefix: {}}\n", "f:1:35", "'exec_prefix'"},
+        {"a: {experiment: m:f, partition_scheme: 5}\n", "f:1:40",
+         "a map with a 'type'"},
+        {"a: {experiment: m:f, partition_scheme: {type: x}}\n", "f:1:47",
+         "unknown partition_scheme 'x' of job 'a'"},
+        {"a: {experiment: m:f, parameters: 5}\n", "f:1:34", "'parameters'"},
+        {"a/b: {experiment: m:f}\n", "f:1:1", "name of a job"},
+        {"'*': 5\na: {experiment: m:f}\n", "f", "'*' must be a map"},
+        {"'*': {}\na: {experiment: m:f}\nb: {}\n", "f:3:1",
+         "job 'b' has no 'experiment'"},
+        {"[a]\nexperiment = m:f\n", "f:2:14", "expected a value"},
         {"{\"schema\": \"prony.plan/1\"}", "f", "finished plan"},
     };
 

@@ -1,6 +1,6 @@
 /* What is in a suite's result file: milarun's keys in milarun's order. */
-#ifndef PR_RUN_SUITE_RESULT_H
-#define PR_RUN_SUITE_RESULT_H
+#ifndef PR_RUN_SUITE_COMPOSE_H
+#define PR_RUN_SUITE_COMPOSE_H
 
 #include "base/err.h"
 #include "conf/sections.h"
@@ -19,7 +19,7 @@ const char *pr_suite_job_id(const struct pr_suite_source *s,
                             char out[static 64]);
 
 /* The whole, in the arena. */
-int pr_suite_result(const struct pr_suite_source *s, struct pr_arena *a,
+int pr_suite_compose(const struct pr_suite_source *s, struct pr_arena *a,
                     struct pr_value *ret, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -2,7 +2,7 @@
  * A result as milarun writes it. What milarun does not have (status, reason,
  * slot, …) stands in one key of ours at the end, "prony".
  */
-#include "run/suite_result.h"
+#include "run/suite_compose.h"
 
 #include "base/json_build.h"
 #include "base/nvml.h"
@@ -103,8 +103,7 @@ static void put_name(struct builder *b)
     put(b, "job_id", text(b, pr_suite_job_id(s, id)));
     if (!data)
         data = getenv("MILARUN_DATAROOT");
-    put(b, "dataroot",
-        text(b, data && realpath(data, whole) ? whole : data));
+    put(b, "dataroot", text(b, data && realpath(data, whole) ? whole : data));
     put(b, "outdir", text(b, realpath(s->dir, whole) ? whole : s->dir));
     put(b, "job", *s->suite.entry);
     if (s->suite.device >= 0)
@@ -147,8 +146,8 @@ static struct pr_value error_of(struct builder *b)
         return pr_null();
     if (own && own->kind == PR_STR && own->len)
         return *own;
-    all = pr_arena_printf(b->a, "%s: %s\n%s",
-                          str_of(&b->s->result, "status"), reason, tail);
+    all = pr_arena_printf(b->a, "%s: %s\n%s", str_of(&b->s->result, "status"),
+                          reason, tail);
     b->failed |= !all;
     return pr_str(all ? all : "");
 }
@@ -194,8 +193,7 @@ static void put_environ(struct builder *b)
     }
     b->failed |= !pr_buf_ok(&devices);
     if (list->len)
-        m[n++] =
-            member("CUDA_VISIBLE_DEVICES", text(b, devices.data));
+        m[n++] = member("CUDA_VISIBLE_DEVICES", text(b, devices.data));
     if (data)
         m[n++] = member("MILARUN_DATAROOT", text(b, data));
     put(b, "environ", map_of(b, m, n));
@@ -211,8 +209,7 @@ static void put_ours(struct builder *b)
     const struct pr_value *engine = result(b->s, "suite.engine");
     struct pr_member m[16];
     uint32_t n = 0;
-    const char *log =
-        pr_arena_printf(b->a, "experiments/%s/log.txt", b->s->id);
+    const char *log = pr_arena_printf(b->a, "experiments/%s/log.txt", b->s->id);
 
     b->failed |= !log;
     m[n++] = member("id", pr_str(b->s->id));
@@ -235,7 +232,7 @@ static void put_ours(struct builder *b)
     put(b, "prony", map_of(b, m, n));
 }
 
-int pr_suite_result(const struct pr_suite_source *s, struct pr_arena *a,
+int pr_suite_compose(const struct pr_suite_source *s, struct pr_arena *a,
                     struct pr_value *ret, struct pr_err *err)
 {
     struct builder b = {.s = s, .a = a};
