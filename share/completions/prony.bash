@@ -2,7 +2,7 @@
 # edit.
 
 _prony_verbs='demo plan run generate capacity report summary parse scaling compare plot gather model help doctor'
-_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container sys.plan_builder'
+_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container suite sys.plan_builder'
 _prony_names='exp.workload
 exp.command
 exp.args
@@ -245,13 +245,30 @@ container.workdir
 container.shm_size
 container.memory
 container.cpus
+suite.name
+suite.job
+suite.experiment
+suite.arguments
+suite.engine
+suite.prepare
+suite.exec_prefix
+suite.scheme
+suite.group
+suite.device
+suite.devices
+suite.slot
+suite.slots
+suite.cgroup
+suite.isolate
+suite.run
+suite.entry
 sys.plan_builder.var_order'
 
 # Values of a parameter.
 _prony_values()
 {
     case $1 in
-    exp.workload) echo  command null emulate native framework loader ;;
+    exp.workload) echo  command null emulate native framework loader suite ;;
     exp.phase) echo training inference ;;
     exp.dtype) echo float float32 float16 bfloat16 int8 ;;
     exp.use_tensor_core) echo true false ;;
@@ -323,6 +340,9 @@ _prony_values()
     nn.compile) echo true false ;;
     nn.amp) echo true false ;;
     mlperf.division) echo none closed open ;;
+    suite.engine) echo auto milarun native ;;
+    suite.scheme) echo normal per-gpu gpu-progression per-slot ;;
+    suite.isolate) echo true false ;;
     esac
 }
 
@@ -352,6 +372,8 @@ _prony_options()
         --set-file \
         --no-defaults \
         --name \
+        --devices \
+        --isolation \
         --repeat \
         --format \
         --print-config \
@@ -376,6 +398,8 @@ _prony_options()
         --set-file \
         --no-defaults \
         --name \
+        --devices \
+        --isolation \
         --repeat \
         --output \
         --plan \
@@ -603,6 +627,7 @@ _prony_option()
     'plan --config') echo 'file' ;;
     'plan --set-file') echo 'set-file' ;;
     'plan --name') echo 'any' ;;
+    'plan --devices') echo 'any' ;;
     'plan --repeat') echo 'any' ;;
     'plan --format') echo 'choice table json' ;;
     'plan --explain') echo 'name' ;;
@@ -618,6 +643,7 @@ _prony_option()
     'run --config') echo 'file' ;;
     'run --set-file') echo 'set-file' ;;
     'run --name') echo 'any' ;;
+    'run --devices') echo 'any' ;;
     'run --repeat') echo 'any' ;;
     'run --output' | 'run -o') echo 'dir' ;;
     'run --plan') echo 'file' ;;

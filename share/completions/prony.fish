@@ -17,7 +17,7 @@ end
 
 function __prony_names
     printf '%s\t%s\n' \
-        exp.workload 'What the experiment executes: command runs exp.command, null does nothing, emulate reads a data set as training would, native trains exp.model here, framework trains it in exp.framework, loader loads images as training does.' \
+        exp.workload 'What the experiment executes: command runs exp.command, null does nothing, emulate reads a data set as training would, native trains exp.model here, framework trains it in exp.framework, loader loads images as training does, suite runs what suite.experiment says.' \
         exp.command 'The program to run: a list of arguments, or text that is split into arguments at blanks, with \'...\', "..." and \\ as in a shell.' \
         exp.args 'Arguments appended to those of exp.command; what stands after -- on the command line goes here.' \
         exp.cwd 'Folder the program starts in.' \
@@ -259,6 +259,23 @@ function __prony_names
         container.shm_size 'Size of /dev/shm inside.' \
         container.memory 'Most memory the container may take.' \
         container.cpus 'Most processors the container may keep busy.' \
+        suite.name 'The suite: the name of the profile without its ending.' \
+        suite.job 'The job of the suite.' \
+        suite.experiment 'What the job runs: a function of milarun\'s as module:function, or \'command\' for exp.command.' \
+        suite.arguments 'Arguments of the job, as words.' \
+        suite.engine 'Who runs a function of milarun\'s: milarun itself, or the equivalent in Prony.' \
+        suite.prepare 'Commands before the job starts, once for all its copies, each split into arguments and run without a shell.' \
+        suite.exec_prefix 'Words in front of the job\'s program, for example nocache.' \
+        suite.scheme 'How the job uses the machine: one copy on all of it; one for each GPU, all at once; on 1, 2, … GPUs in turn; one for each slot, all at once.' \
+        suite.group 'Experiments that follow one another with the same group start together.' \
+        suite.device 'Number of the GPU or slot that this copy has.' \
+        suite.devices 'Numbers of all GPUs that the experiment may use: CUDA_VISIBLE_DEVICES and its like.' \
+        suite.slot 'Which of the equal parts of the machine this copy runs in, from 0.' \
+        suite.slots 'Devices of all equal parts that cores and memory are split into, in their order.' \
+        suite.cgroup 'Control group to run in, as milarun\'s profiles name it: cpuset,memory:student{CUDA_VISIBLE_DEVICES}.' \
+        suite.isolate 'Keep copies apart: processors and memory of their own.' \
+        suite.run 'Which repeat this is, from 0: what stands after J in the name of the result file.' \
+        suite.entry 'The job as the profile has it, its defaults merged: \'job\' of the result file.' \
         sys.plan_builder.var_order 'Names of variables, the slowest first.'
 end
 
@@ -275,6 +292,7 @@ function __prony_settings
         exp.workload=native \
         exp.workload=framework \
         exp.workload=loader \
+        exp.workload=suite \
         exp.phase=training \
         exp.phase=inference \
         exp.dtype=float \
@@ -475,7 +493,16 @@ function __prony_settings
         nn.amp=false \
         mlperf.division=none \
         mlperf.division=closed \
-        mlperf.division=open
+        mlperf.division=open \
+        suite.engine=auto \
+        suite.engine=milarun \
+        suite.engine=native \
+        suite.scheme=normal \
+        suite.scheme=per-gpu \
+        suite.scheme=gpu-progression \
+        suite.scheme=per-slot \
+        suite.isolate=true \
+        suite.isolate=false
 end
 
 function __prony_set_file
@@ -526,6 +553,7 @@ function __prony_topics
         mlperf 'the rules of MLPerf Storage' \
         monitor 'watching the machine' \
         container 'containers of experiments' \
+        suite 'jobs of a suite, one copy a device' \
         sys.plan_builder 'how the plan is built'
     __prony_names
 end
@@ -561,6 +589,8 @@ complete -c prony -n '__prony_verb plan run generate capacity' -l config -r -F -
 complete -c prony -n '__prony_verb plan run generate capacity' -l set-file -x -a '(__prony_set_file)' -d 'set a parameter to the text of a file'
 complete -c prony -n '__prony_verb plan run generate capacity' -l no-defaults -d 'use none of Prony\'s own parameters, only what is given (also --discard-default-config)'
 complete -c prony -n '__prony_verb plan run generate capacity' -l name -x -d 'only experiments whose exp.name is one of these'
+complete -c prony -n '__prony_verb plan run' -l devices -x -d 'devices that the jobs of a suite are spread over: auto, how many, or which (0,2 or 0-3); without a GPU they are equal parts of the machine (default: auto, the GPUs there are, else one)'
+complete -c prony -n '__prony_verb plan run' -l isolation -d 'keep copies that run together apart, with processors and memory of their own (the default; --no-isolation, also --no-cgexec)'
 complete -c prony -n '__prony_verb plan run generate capacity' -l repeat -x -d 'do everything N times; repeats are the outer loop'
 complete -c prony -n '__prony_verb plan' -l format -x -a 'table json' -d 'how the plan is printed (default: table)'
 complete -c prony -n '__prony_verb plan' -l print-config -d 'print the merged config instead: parameters, variables and extensions'

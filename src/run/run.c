@@ -39,8 +39,12 @@ void pr_runner_count(struct pr_runner *r, enum pr_status status)
 static int next_planned(struct pr_runner *r, struct pr_planned *ret,
                         struct pr_err *err)
 {
-    if (!r->has_ahead)
-        return pr_plan_file_next(&r->plan, r->arena, ret, err);
+    if (!r->has_ahead) {
+        int rc =
+            r->read_all ? 0 : pr_plan_file_next(&r->plan, r->arena, ret, err);
+        r->read_all = rc == 0;
+        return rc;
+    }
     r->has_ahead = false;
     *ret = r->ahead;
     return 1;

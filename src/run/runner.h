@@ -21,7 +21,7 @@ struct pr_runner {
     struct pr_arena *arena;  /* of the experiments that run together */
     struct pr_arena *spare;  /* of what comes after them */
     struct pr_planned ahead; /* read already; in spare */
-    bool has_ahead;
+    bool has_ahead, read_all;
     struct pr_buf line;    /* an event being written */
     struct pr_names *seen; /* ids that earlier runs recorded; NULL: a new run */
     bool *ended;           /* by id: its last event there is its end */

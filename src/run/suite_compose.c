@@ -112,6 +112,20 @@ static void put_name(struct builder *b)
         put(b, "devices", *s->suite.devices);
 }
 
+/* By milarun's names, where they are known; else by what they look like. */
+static int options_of(struct builder *b, const struct pr_value *args,
+                      struct pr_value *ret, struct pr_err *err)
+{
+    struct pr_milarun_work work;
+
+    if (pr_suite_work(&b->s->suite, args, b->a, &work, NULL, NULL) == PR_OK &&
+        !work.missing) {
+        *ret = work.arguments;
+        return PR_OK;
+    }
+    return pr_suite_options(args, b->a, ret, err);
+}
+
 static int put_call(struct builder *b, struct pr_err *err)
 {
     const struct pr_value *own = pr_get(&b->s->params, "exp.args");
@@ -122,7 +136,7 @@ static int put_call(struct builder *b, struct pr_err *err)
                            &args, err);
 
     if (!rc)
-        rc = pr_suite_options(&args, b->a, &options, err);
+        rc = options_of(b, &args, &options, err);
     if (rc)
         return rc;
     struct pr_member call[] = {
@@ -233,7 +247,7 @@ static void put_ours(struct builder *b)
 }
 
 int pr_suite_compose(const struct pr_suite_source *s, struct pr_arena *a,
-                    struct pr_value *ret, struct pr_err *err)
+                     struct pr_value *ret, struct pr_err *err)
 {
     struct builder b = {.s = s, .a = a};
     struct pr_value timings, metrics, gpus;

@@ -20,6 +20,6 @@ const char *pr_suite_job_id(const struct pr_suite_source *s,
 
 /* The whole, in the arena. */
 int pr_suite_compose(const struct pr_suite_source *s, struct pr_arena *a,
-                    struct pr_value *ret, struct pr_err *err) PR_MUST_CHECK;
+                     struct pr_value *ret, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -153,15 +153,28 @@ int pr_suite_file_forget(const char *dir, const char *id,
 
 /* ---- before it runs */
 
+/* A line each. */
+static void warn_lines(struct pr_buf *warnings, char *lines)
+{
+    char *rest;
+
+    for (char *line = strtok_r(lines, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest))
+        pr_metrics_warn(warnings, "%s", line);
+}
+
 int pr_suite_check(struct pr_job *job, struct pr_buf *warnings,
                    struct pr_err *err)
 {
-    struct pr_suite_run run;
+    PR_AUTO_BUF struct pr_buf notes = PR_BUF_INIT(1 << 16);
+    struct pr_suite_run run = {.notes = &notes};
     int rc;
 
     if (strcmp(job->exp.workload, "suite") != 0)
         return PR_OK;
     rc = pr_suite_resolve(job, &run, err);
+    if (!rc && notes.len)
+        warn_lines(warnings, notes.data);
     if (!rc && run.lost_prefix)
         pr_metrics_warn(warnings,
                         "suite.exec_prefix is left out: there is no program "
@@ -196,7 +209,7 @@ static void put_text(struct pr_buf *out, const char *name, const char *text)
 
 static void put_engine(struct pr_job *job, struct pr_buf *out)
 {
-    struct pr_suite_run run;
+    struct pr_suite_run run = {.notes = NULL};
     const char *model;
 
     if (pr_suite_resolve(job, &run, NULL))

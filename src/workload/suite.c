@@ -5,9 +5,9 @@
 #include "workload/argv.h"
 #include "workload/python.h"
 #include "workload/suite_args.h"
-#include "workload/suite_native.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *pr_suite_engine_word(enum pr_suite_engine e)
@@ -18,7 +18,7 @@ const char *pr_suite_engine_word(enum pr_suite_engine e)
 }
 
 static int unavailable(const struct pr_job *job, const struct pr_suite_run *r,
-                       const struct pr_err *why, struct pr_err *err)
+                       const char *why, struct pr_err *err)
 {
     const char *what = r->suite.experiment;
 
@@ -28,11 +28,27 @@ static int unavailable(const struct pr_job *job, const struct pr_suite_run *r,
                 r->python);
     else
         pr_fail(err, PR_E_UNAVAIL, job->id, "'%.80s' is not available: %.250s",
-                what, why->msg);
+                what, why);
     return pr_hint(err,
                    "install milarun for '%.100s', or leave the job out "
                    "with --name",
                    r->python);
+}
+
+/* A plan has defaults for everything: what is not the default is somebody's
+ * wish. But what is run is no job of a suite any more. */
+static bool is_given(const struct pr_member *param)
+{
+    const struct pr_opt *opt = pr_opt_find(param->key, NULL);
+    struct pr_value def = opt ? pr_opt_default(opt) : pr_null();
+
+    return strcmp(param->key, "exp.workload") != 0 &&
+           (!opt || !pr_equal(&def, &param->value));
+}
+
+static bool is_key(const struct pr_member *m, const char *key)
+{
+    return strcmp(m->key, key) == 0;
 }
 
 /* Parameters of the equivalent laid under those the user gave. */
@@ -51,10 +67,12 @@ static int lay_under(struct pr_job *job, const struct pr_value *under,
         const struct pr_value *v = pr_get(under, own->members[i].key);
 
         m[n] = own->members[i];
-        /* A plan has defaults for everything: what is not the default is
-         * somebody's wish. */
-        if (v && !pr_suite_is_given(&own->members[i]))
+        if (v && !is_given(&m[n]))
             m[n].value = *v;
+        else if (is_key(&m[n], "exp.workload"))
+            m[n].value = pr_str("native");
+        else if (is_key(&m[n], "exp.args"))
+            m[n].value = (struct pr_value){.kind = PR_LIST};
         n++;
     }
     for (uint32_t i = 0; i < under->len; i++)
@@ -64,20 +82,37 @@ static int lay_under(struct pr_job *job, const struct pr_value *under,
     return pr_job_init(&ret->native, job->id, job->dir, all, job->arena, err);
 }
 
+int pr_suite_work(const struct pr_suite_opts *suite,
+                  const struct pr_value *args, struct pr_arena *a,
+                  struct pr_milarun_work *ret, struct pr_buf *notes,
+                  struct pr_err *err)
+{
+    const char **argv = PR_ARENA_ARRAY(a, const char *, args->len + 1);
+    struct pr_milarun_ask ask = {.experiment = suite->experiment,
+                                 .argv = argv,
+                                 .argc = args->len,
+                                 .dataroot = getenv("PRONY_DATA"),
+                                 .devices = suite->devices->len,
+                                 .half = pr_milarun_half_here()};
+
+    if (!argv)
+        return pr_fail_nomem(err);
+    for (uint32_t i = 0; i < args->len; i++)
+        argv[i] = args->items[i].s;
+    return pr_milarun_work(&ask, a, ret, notes, err);
+}
+
 static int resolve_native(struct pr_job *job, struct pr_suite_run *ret,
                           struct pr_err *err)
 {
-    struct pr_err why = {0};
-    struct pr_value under;
-    int rc = pr_suite_native(ret->suite.experiment, &ret->args, job->arena,
-                             &under, &why);
+    struct pr_milarun_work work;
+    int rc = pr_suite_work(&ret->suite, &ret->args, job->arena, &work,
+                           ret->notes, err);
 
-    if (rc == PR_E_UNAVAIL)
-        return unavailable(job, ret, &why, err);
-    if (rc && err)
-        *err = why;
+    if (!rc && work.missing)
+        return unavailable(job, ret, work.missing, err);
     if (!rc)
-        rc = lay_under(job, &under, ret, err);
+        rc = lay_under(job, &work.params, ret, err);
     if (!rc)
         ret->native.frameworks = job->frameworks;
     return rc;
@@ -111,7 +146,8 @@ int pr_suite_resolve(struct pr_job *job, struct pr_suite_run *ret,
 {
     int rc;
 
-    *ret = (struct pr_suite_run){.python = job->runtime.python};
+    *ret = (struct pr_suite_run){.python = job->runtime.python,
+                                 .notes = ret->notes};
     rc = pr_opt_fill(&pr_suite_section, job->params, job->arena, &ret->suite,
                      err);
     if (!rc)
@@ -131,10 +167,11 @@ int pr_suite_resolve(struct pr_job *job, struct pr_suite_run *ret,
     }
     ret->engine = PR_SUITE_MILARUN;
     if (strcmp(ret->suite.engine, "native") != 0 &&
+        !pr_milarun_is_ours(ret->suite.experiment) &&
         pr_python_has(ret->python, "milarun"))
         return PR_OK;
     if (strcmp(ret->suite.engine, "milarun") == 0)
-        return unavailable(job, ret, &(struct pr_err){0}, err);
+        return unavailable(job, ret, "", err);
     ret->engine = PR_SUITE_NATIVE;
     return resolve_native(job, ret, err);
 }

@@ -1,11 +1,12 @@
 /*
  * A job of a suite: who runs it and with what arguments. A function of
  * milarun's is run by milarun where Python finds it, else by Prony's own
- * equivalent (milarun_table.h).
+ * equivalent (conf/milarun_table.h).
  */
 #ifndef PR_WORKLOAD_SUITE_H
 #define PR_WORKLOAD_SUITE_H
 
+#include "conf/milarun_table.h"
 #include "workload/workload.h"
 
 enum pr_suite_engine {
@@ -25,12 +26,21 @@ struct pr_suite_run {
     const char *lost_prefix; /* its program, which is not there: then prefix is
                                 empty; NULL: it is */
     const char *python;      /* of milarun */
+    struct pr_buf *notes;    /* in: where the equivalent says what it does
+                                otherwise, a line each; NULL: nowhere */
     struct pr_job native; /* the equivalent; its parameters are in the arena */
 };
 
 const char *pr_suite_engine_word(enum pr_suite_engine e); /* "native" */
 
-/* Decides. PR_E_UNAVAIL: nobody here can run it. */
+/* The equivalent of a function with these arguments, a list of texts;
+ * PRONY_DATA is where its data is. */
+int pr_suite_work(const struct pr_suite_opts *suite,
+                  const struct pr_value *args, struct pr_arena *a,
+                  struct pr_milarun_work *ret, struct pr_buf *notes,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* Decides; ret->notes is read. PR_E_UNAVAIL: nobody here can run it. */
 int pr_suite_resolve(struct pr_job *job, struct pr_suite_run *ret,
                      struct pr_err *err) PR_MUST_CHECK;
 

@@ -108,7 +108,7 @@ static int start_native(struct pr_argv *a, struct pr_suite_run *r,
 
 static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 {
-    struct pr_suite_run r;
+    struct pr_suite_run r = {.notes = NULL};
     struct pr_argv a;
     int rc = pr_suite_resolve(job, &r, err);
 
@@ -131,7 +131,7 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 
 static int run(struct pr_job *job, struct pr_err *err)
 {
-    struct pr_suite_run r;
+    struct pr_suite_run r = {.notes = NULL};
     const struct pr_workload *w;
     int rc = pr_suite_resolve(job, &r, err);
 
@@ -145,7 +145,7 @@ static int run(struct pr_job *job, struct pr_err *err)
 
 static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
 {
-    struct pr_suite_run r;
+    struct pr_suite_run r = {.notes = NULL};
     const struct pr_workload *w;
     struct pr_err why = {0};
 
