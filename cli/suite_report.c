@@ -180,8 +180,9 @@ static int read_all(struct cli *c, const struct suite_ask *ask,
     if (ask->weights) {
         rc = config_read(c->arena, ask->weights, "--weights", &v, err);
         if (!rc)
-            rc = pr_suite_weights_take(&v, ask->weights, c->arena, &r->weights,
-                                       err);
+            rc = pr_suite_weights_take(
+                &v, config_is_inline(ask->weights) ? "--weights" : ask->weights,
+                c->arena, &r->weights, err);
         r->has_weights = true;
     }
     for (size_t i = 0; !rc && i < ask->compare_count; i++) {
@@ -224,18 +225,28 @@ static bool differ(double a, double b)
     return isnan(a) != isnan(b) || fabs(a - b) >= 0.005;
 }
 
+static const char *score_text(double score, char text[static 32])
+{
+    if (isnan(score))
+        return "none";
+    snprintf(text, 32, "%.2f", score);
+    return text;
+}
+
 /* The report shows one score; there are three ways to see it. */
 static void say_scores(const struct pr_suite_report *r)
 {
+    char text[3][32];
+
     if (!r->scored ||
         (!differ(r->milarun, r->penalised) && !differ(r->milarun, r->strict)))
         return;
     say(SAY_INFO,
-        "note: score %.2f as %s has it, %.2f with the variance penalty, "
-        "%.2f strictly\n",
-        r->milarun,
+        "note: score %s as %s has it, %s with the variance penalty, %s "
+        "strictly\n",
+        score_text(r->milarun, text[0]),
         r->suite->kind == PR_SUITE_MILABENCH ? "milabench" : "milarun",
-        r->penalised, r->strict);
+        score_text(r->penalised, text[1]), score_text(r->strict, text[2]));
     if (r->missing)
         say(SAY_INFO,
             "note: %zu test%s with a weight %s no figure and count%s as 1 in "

@@ -4,6 +4,7 @@
 #include "analyse/suite_impl.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/zipdir.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,7 +139,7 @@ static int read_document(struct pr_suite_work *w,
 
     if (rc)
         return rc;
-    if (len > 4 && memcmp(text, "PK\3\4", 4) == 0) {
+    if (pr_zip_is(text, len)) {
         w->suite.kind = PR_SUITE_MILABENCH;
         return pr_suite_read_zip(w, text, len, opts, err);
     }

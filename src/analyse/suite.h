@@ -72,7 +72,6 @@ struct pr_suite_bench {
     double q1, median, q3, sem;
     double weight;
     bool enabled;
-    double device_sum;  /* of the means of all devices; NaN: none known */
     double peak_memory; /* MiB; NaN */
     double watts;       /* median, mean over devices; NaN */
     double kilojoules;  /* of the first run, as its report has it */

@@ -5,6 +5,7 @@
  */
 #include "analyse/suite_bench.h"
 
+#include "base/deflate.h"
 #include "base/file.h"
 #include "base/keyset.h"
 #include "base/mem.h"
@@ -296,20 +297,18 @@ static double per_watt(const struct bench *x, double mean)
 }
 
 static int fill_devices(struct benches *b, struct bench *x,
-                        struct pr_suite_test *t, struct pr_suite_bench *ret)
+                        struct pr_suite_test *t)
 {
     struct pr_suite_device *d =
         PR_ARENA_ARRAY(b->w->arena, struct pr_suite_device, x->device_count);
 
     if (!d)
         return PR_E_NOMEM;
-    ret->device_sum = x->device_count ? 0 : (double)NAN;
     for (size_t i = 0; i < x->device_count; i++) {
         const char *id = x->devices[i].id;
         d[i].id = id;
         d[i].number = pr_suite_device_number(id, strlen(id));
         d[i].stats = figures_of(&x->devices[i].rates).stats;
-        ret->device_sum += d[i].stats.mean;
     }
     t->devices = d;
     t->device_count = x->device_count;
@@ -346,7 +345,7 @@ static int fill_test(struct benches *b, struct bench *x,
                                 .runs = x->runs,
                                 .run_count = x->run_count,
                                 .bench = ret};
-    return fill_devices(b, x, t, ret);
+    return fill_devices(b, x, t);
 }
 
 static int by_group(const void *a, const void *b)
@@ -437,8 +436,8 @@ int pr_suite_read_bench(struct pr_suite_work *w,
     return finish(&b, rc, err);
 }
 
-static int take_member(struct benches *b, struct pr_unzip *z,
-                       const struct pr_unzip_member *m, struct pr_buf *text,
+static int take_member(struct benches *b, struct pr_inflate *z,
+                       const struct pr_zip_member *m, struct pr_buf *text,
                        struct pr_err *err)
 {
     const char *path = pr_arena_printf(b->w->arena, "%s/%.*s", b->w->suite.path,
@@ -451,35 +450,29 @@ static int take_member(struct benches *b, struct pr_unzip *z,
     if (m->name_len < 5 || memcmp(m->name + m->name_len - 5, ".data", 5) != 0 ||
         is_aside(path, b->w->suite.path))
         return PR_OK;
-    pr_buf_clear(text);
-    rc = pr_unzip_take(z, m, text, &bad);
+    rc = pr_unzip(m, z, text, path, &bad);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
-    if (rc) {
-        pr_reword(&bad, path, "%s", bad.msg);
-        return pr_suite_note(b->w, &bad, err);
-    }
-    return take_text(b, path, text->data, text->len, err);
+    return rc ? pr_suite_note(b->w, &bad, err)
+              : take_text(b, path, text->data, text->len, err);
 }
 
 int pr_suite_read_zip(struct pr_suite_work *w, const char *text, size_t len,
                       const struct pr_suite_opts *opts, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf room = PR_BUF_INIT(MAX_ZIP_MEMBER);
-    struct pr_unzip z;
-    struct pr_unzip_member m;
+    struct pr_inflate *inflate = pr_inflate_new();
+    struct pr_zipdir z;
+    struct pr_zip_member m;
     struct benches b;
     int rc = begin(&b, w, opts, err);
 
+    if (!rc && !inflate)
+        rc = pr_fail_nomem(err);
     if (!rc)
-        rc = pr_unzip_open(&z, text, len, w->suite.path, err);
-    if (rc)
-        return finish(&b, rc, err);
-    while ((rc = pr_unzip_next(&z, &m, err)) == 1) {
-        rc = take_member(&b, &z, &m, &room, err);
-        if (rc)
-            break;
-    }
-    pr_unzip_close(&z);
+        rc = pr_zipdir_open(&z, text, len, w->suite.path, err);
+    while (!rc && (rc = pr_zipdir_next(&z, &m, err)) == 1)
+        rc = take_member(&b, inflate, &m, &room, err);
+    pr_inflate_free(inflate);
     return finish(&b, rc, err);
 }

@@ -122,9 +122,11 @@ static void fill_row(struct pr_suite_row *row, bool penalise)
 /* The whole machine: the sum over its devices where they are known. */
 static double machine_score(const struct pr_suite_test *t)
 {
-    const struct pr_suite_bench *b = t->bench;
-    double perf = b && b->device_sum > 0 ? b->device_sum : t->train.mean;
+    double sum = 0, perf;
 
+    for (size_t i = 0; i < t->device_count; i++)
+        sum += t->devices[i].stats.mean;
+    perf = sum > 0 ? sum : t->train.mean;
     return perf * (t->n ? 1 - (double)t->failures / (double)t->n : 1);
 }
 

@@ -1,7 +1,7 @@
 /*
  * A run directory of ours as a suite: repeats of an experiment are the runs of
- * a test, its throughput is the rate. A test is named after exp.name; where
- * experiments of one name differ, what their id ends with tells them apart.
+ * a test, its throughput is the rate. A test is named after exp.name; where a
+ * name stands for several experiments of a repeat, their places are appended.
  */
 #include "analyse/rundata.h"
 #include "analyse/suite_impl.h"
@@ -13,8 +13,15 @@
 struct list {
     struct pr_suite_work *w;
     struct pr_suite_item *items;
-    const char **kinds; /* what the id ends with */
-    size_t count, cap, kind_cap;
+    uint32_t *places; /* among those of a name, in a repeat */
+    size_t count, cap, place_cap;
+    int64_t repeat;        /* the one being read … */
+    struct pr_keyset seen; /* … and the names in it */
+    struct seen {
+        const char *name;
+        uint32_t count;
+    } * names;
+    size_t name_count, name_cap;
 };
 
 static const char *text_at(const struct pr_value *map, const char *key)
@@ -79,31 +86,61 @@ static int fill(struct list *l, struct pr_suite_item *item,
     return rc ? rc : set_rate(l, &item->run, pr_get(result, "results"));
 }
 
-/* What has no result yet does not count: the run may be going on. */
-static int add(struct list *l, const struct pr_rundata_row *row)
+/* How many of this name came before it in its repeat. */
+static int place_of(struct list *l, const char *name, int64_t repeat,
+                    uint32_t *ret)
 {
-    const char *dash = strrchr(row->id, '-');
-    struct pr_suite_item *items;
-    const char **kinds;
+    uint32_t at;
+    int rc;
 
-    if (!row->result)
-        return PR_OK;
-    items =
-        pr_arena_grow(l->w->arena, l->items, l->count, &l->cap, sizeof *items);
-    kinds = pr_arena_grow(l->w->arena, l->kinds, l->count, &l->kind_cap,
-                          sizeof *kinds);
-    if (items)
-        l->items = items;
-    if (kinds)
-        l->kinds = kinds;
-    if (!items || !kinds ||
-        keep(l, dash ? dash + 1 : row->id, &kinds[l->count]))
-        return PR_E_NOMEM;
-    items[l->count] = (struct pr_suite_item){0};
-    return fill(l, &items[l->count++], row);
+    if (repeat != l->repeat) {
+        pr_keyset_done(&l->seen);
+        l->name_count = 0;
+        l->repeat = repeat;
+    }
+    at = (uint32_t)l->name_count;
+    rc = pr_keyset_put(&l->seen, name, (uint32_t)strlen(name), at, &at);
+    if (!rc) {
+        struct seen *names = pr_arena_grow(l->w->arena, l->names, l->name_count,
+                                           &l->name_cap, sizeof *names);
+        if (!names)
+            return PR_E_NOMEM;
+        l->names = names;
+        names[l->name_count++] = (struct seen){.name = name};
+    }
+    if (rc < 0)
+        return rc;
+    *ret = l->names[at].count++;
+    return PR_OK;
 }
 
-/* Names that stand for several kinds get the kind appended. */
+/* What has no result yet does not count: the run may be going on. Its place
+ * does. */
+static int add(struct list *l, const struct pr_rundata_row *row)
+{
+    struct pr_suite_item *items =
+        pr_arena_grow(l->w->arena, l->items, l->count, &l->cap, sizeof *items);
+    uint32_t *places = pr_arena_grow(l->w->arena, l->places, l->count,
+                                     &l->place_cap, sizeof *places);
+    int rc;
+
+    if (items)
+        l->items = items;
+    if (places)
+        l->places = places;
+    if (!items || !places)
+        return PR_E_NOMEM;
+    items[l->count] = (struct pr_suite_item){0};
+    rc = fill(l, &items[l->count], row);
+    if (!rc)
+        rc = place_of(l, items[l->count].group, row->repeat, &places[l->count]);
+    if (rc)
+        return rc;
+    l->count += row->result != NULL;
+    return PR_OK;
+}
+
+/* Names that stand for several get the place appended. */
 static int tell_apart(struct list *l)
 {
     struct pr_keyset names = {0};
@@ -115,17 +152,15 @@ static int tell_apart(struct list *l)
         const char *name = l->items[i].group;
         uint32_t at = (uint32_t)i;
         rc = pr_keyset_put(&names, name, (uint32_t)strlen(name), at, &at);
-        if (rc < 0)
-            break;
         first[i] = at;
-        several[at] |= strcmp(l->kinds[at], l->kinds[i]) != 0;
+        several[at] |= l->places[i] > 0;
     }
     pr_keyset_done(&names);
     for (size_t i = 0; rc >= 0 && i < l->count; i++) {
         if (!several[first[i]])
             continue;
-        l->items[i].group = pr_arena_printf(l->w->arena, "%s.%s",
-                                            l->items[i].group, l->kinds[i]);
+        l->items[i].group = pr_arena_printf(
+            l->w->arena, "%s.%u", l->items[i].group, l->places[i] + 1);
         rc = l->items[i].group ? PR_OK : PR_E_NOMEM;
     }
     return rc < 0 ? rc : PR_OK;
@@ -134,7 +169,7 @@ static int tell_apart(struct list *l)
 int pr_suite_read_run(struct pr_suite_work *w, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct list l = {.w = w};
+    struct list l = {.w = w, .repeat = -1};
     struct pr_rundata *d;
     struct pr_rundata_row row;
     struct pr_err bad;
@@ -152,6 +187,7 @@ int pr_suite_read_run(struct pr_suite_work *w, struct pr_err *err)
         pr_arena_reset(a);
     }
     pr_rundata_close(d);
+    pr_keyset_done(&l.seen);
     if (!rc && tell_apart(&l))
         rc = pr_fail_nomem(err);
     return rc ? rc : pr_suite_group(w, l.items, l.count, err);

@@ -99,9 +99,6 @@ static int read_bench(struct pr_suite_work *w, const struct pr_value *v,
     b->enabled = enabled && enabled->kind == PR_BOOL && enabled->b;
     b->kilojoules = isnan(energy) ? 0 : energy;
     b->per_watt = pr_get(v, "perf_watt") ? per_watt : 0;
-    b->device_sum = t->device_count ? 0 : (double)NAN;
-    for (size_t i = 0; i < t->device_count; i++)
-        b->device_sum += t->devices[i].stats.mean;
     read_load(pr_get(v, "gpu_load"), b);
     t->peak_memory = b->peak_memory;
     t->bench = b;
