@@ -73,12 +73,12 @@ struct pr_py_probe {
     PyObject_HEAD struct pr_probe *probe;
     struct pr_probe_config config;
     PyObject *write; /* takes a line; or NULL */
-    PyObject *sum;   /* list of floats to the list of their sums; or NULL */
+    PyObject *sum;   /* sums a list of floats over all ranks; or NULL */
     uint64_t ranks;
     uint64_t first;       /* samples of the first batch; 0: not known */
     enum pr_py_rule rule; /* how to count them */
     bool ruled;           /* that was found out */
-    bool alone; /* the other ranks are not at this point: nothing to sum */
+    bool alone; /* the trial was cut short, perhaps on this rank only */
     struct pr_py_trial *current; /* whose trial goes on; borrowed */
     struct pr_py_spans *spans;   /* NULL: no trace is wanted */
     pid_t pid;                   /* a forked child leaves it alone */

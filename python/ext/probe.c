@@ -73,28 +73,28 @@ static bool take_list(PyObject *list, double *values, size_t count)
     return true;
 }
 
-/* A trial that was cut short here was perhaps not cut short elsewhere: waiting
- * for the others could take for ever, so they are taken to be like this one. */
-static int sum_alone(const struct pr_py_probe *p, double *values, size_t count)
+/* Nothing is known of the others: they are taken to be like this one. */
+static void sum_alone(const struct pr_py_probe *p, double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         values[i] *= (double)p->ranks;
-    return PR_OK;
 }
 
+/* sum() is told whether this trial was cut short: then the others need not wait
+ * for it, nor it for them. */
 static int on_sum(void *ctx, double *values, size_t count, struct pr_err *err)
 {
     struct pr_py_probe *p = ctx;
-    PyGILState_STATE gil;
-    PyObject *list, *sums;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *list = list_of(values, count), *sums = NULL;
     bool good;
 
-    if (p->alone)
-        return sum_alone(p, values, count);
-    gil = PyGILState_Ensure();
-    list = list_of(values, count);
-    sums = list ? PyObject_CallFunctionObjArgs(p->sum, list, NULL) : NULL;
-    good = sums && take_list(sums, values, count);
+    if (list)
+        sums = PyObject_CallFunctionObjArgs(
+            p->sum, list, p->alone ? Py_False : Py_True, NULL);
+    good = sums && (sums == Py_None || take_list(sums, values, count));
+    if (good && sums == Py_None)
+        sum_alone(p, values, count);
     if (!good)
         keep_wrong(p);
     Py_XDECREF(list);

@@ -2,10 +2,10 @@
 
 import itertools
 import sys
-from typing import (Any, Callable, Dict, Generic, Iterable, Iterator, List,
-                    Optional, TypeVar)
+from typing import (Any, Callable, Dict, Generic, Iterable, Iterator, Optional,
+                    TypeVar)
 
-from .session import Config, Session, _print
+from .session import Config, Session, Sum, _print
 
 T = TypeVar("T")
 
@@ -19,11 +19,11 @@ def _ranks() -> "tuple[int, int]":
     return ranks()
 
 
-def _summing(count: int) -> Optional[Callable[[List[float]], List[float]]]:
+def _summing(count: int) -> Optional[Sum]:
     if count < 2:
         return None
-    from .torch import sum_over_ranks
-    return sum_over_ranks
+    from .torch import RankSums
+    return RankSums()
 
 
 class Wrapped(Generic[T]):

@@ -14,6 +14,7 @@ import _prony
 
 from . import channel
 
+Sum = Callable[[List[float], bool], Optional[List[float]]]
 Config = Union[None, str, "os.PathLike[str]", Mapping[str, Mapping[str, Any]]]
 
 # Sessions that have not said their summary, and files that are taken.
@@ -66,13 +67,14 @@ class Session:
     """Trials of one loader.
 
     `source()` gives a new iterator; `sync()` waits until the device is done;
-    `settle(iterator)` ends what an iterator does in the background; `sum(list)`
-    gives the sums over all ranks."""
+    `settle(iterator)` ends what an iterator does in the background;
+    `sum(values, whole)` gives the sums over all ranks, or None where they are
+    not known; not whole: the trial was cut short here."""
 
     def __init__(self, batch_size: Optional[int] = None, *,
                  first: Optional[int] = None, rank: int = 0, ranks: int = 1,
                  config: Config = None,
-                 sum: Optional[Callable[[List[float]], List[float]]] = None,
+                 sum: Optional[Sum] = None,
                  write: Optional[Callable[[str], Any]] = _print) -> None:
         if batch_size is not None and batch_size < 1:
             raise ValueError("batch_size must be at least 1, not %r"

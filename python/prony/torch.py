@@ -12,8 +12,11 @@ when these are done, of FULL. The loop after the last trial says the summary,
 writes the result and exits (`exit_after_tests`). Settings are benchy's
 (BENCHY_CONFIG_FILE); docs/python.md has them all. No GPU is needed."""
 
+import json
+import os
 import sys
 import time
+from datetime import timedelta
 from typing import Any, Callable, Iterator, List, Optional, Tuple, TypeVar
 
 import torch
@@ -36,12 +39,62 @@ def ranks() -> Tuple[int, int]:
     return 0, 1
 
 
-def sum_over_ranks(values: List[float]) -> List[float]:
-    """Each value summed over all ranks."""
-    device = "cuda" if dist.get_backend() == "nccl" else "cpu"
-    sums = torch.tensor(values, dtype=torch.float64, device=device)
-    dist.all_reduce(sums)
-    return sums.tolist()
+class RankSums:
+    """What ranks measured, summed by rank 0 when it ends a trial.
+
+    Values go by the store that the process group was made with, not by
+    collective calls: these would mix with the script's own, and a rank that
+    left its loop early would keep the others waiting."""
+
+    _made = 0
+
+    def __init__(self) -> None:
+        RankSums._made += 1
+        self.key = "prony/%d" % RankSums._made
+        self.trial = 0
+        self.store = self._store()
+
+    @staticmethod
+    def _store() -> Any:
+        try:
+            from torch.distributed.distributed_c10d import _get_default_store
+            return _get_default_store()
+        except Exception:  # a backend without one
+            return None
+
+    def __call__(self, values: List[float],
+                 whole: bool) -> Optional[List[float]]:
+        """The sums on rank 0; None on others, and where some are not to be
+        had: then all are taken to be like this one."""
+        self.trial += 1
+        try:
+            if self.store is None:
+                raise RuntimeError("its process group has no store")
+            if dist.get_rank() > 0:
+                self.store.set(self._name(dist.get_rank()),
+                               json.dumps(values if whole else None))
+                return None
+            return self._collect(values) if whole else None
+        except Exception as e:
+            if self.store is not None or self.trial == 1:
+                print("prony: rates are rank 0's times the number of ranks: %s"
+                      % e, file=sys.stderr)
+            self.store = None
+            return None
+
+    def _name(self, rank: int) -> str:
+        return "%s/%d/%d" % (self.key, self.trial, rank)
+
+    def _collect(self, values: List[float]) -> Optional[List[float]]:
+        # The last value is the time the trial took here.
+        patience = timedelta(seconds=60 + 10 * values[-1])
+        sums = values
+        for rank in range(1, dist.get_world_size()):
+            name = self._name(rank)
+            self.store.wait([name], patience)
+            others = json.loads(self.store.get(name))
+            sums = [a + b for a, b in zip(sums, others or values)]
+        return sums
 
 
 # ---- devices
@@ -93,7 +146,7 @@ class _Bench:
         rank, count = ranks()
         self.source = source
         self.session = Session(batch_size, first=first, rank=rank, ranks=count,
-                               sum=sum_over_ranks)
+                               sum=RankSums() if count > 1 else None)
         self.session.run_io(source, self.sync())
 
     def sync(self) -> Optional[Callable[[], Any]]:
@@ -109,7 +162,7 @@ class _Bench:
         if phase is not None:
             return session.trial(phase, self.source, sync=self.sync(),
                                  settle=_settle)
-        if not session.finished and session.pid == _pid():
+        if not session.finished and session.pid == os.getpid():
             self.end()
         return self.source()
 
@@ -119,11 +172,6 @@ class _Bench:
         if session.config["global"]["exit_after_tests"]:
             session.probe.say("exit")
             sys.exit()
-
-
-def _pid() -> int:
-    import os
-    return os.getpid()
 
 
 def _first(loader: DataLoader) -> Optional[int]:
