@@ -5,7 +5,9 @@
 #include "base/file.h"
 #include "cli/report.h"
 #include "cli/suite_config.h"
+#include "present/html.h"
 #include "present/suite_report.h"
+#include "prony_config.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -119,6 +121,7 @@ int suite_ask_read(struct cli *c, const char *path, struct suite_ask *ret,
         .weights = arg_get(c, A_WEIGHTS),
         .price = (double)NAN,
         .title = arg_get(c, A_TITLE),
+        .html = arg_get(c, A_HTML),
         .penalise = arg_on(c, A_PENALIZE),
         .compare_gpus = arg_on(c, A_COMPARE_GPUS),
         .strict = arg_on(c, A_STRICT),
@@ -171,6 +174,7 @@ static int read_base(struct cli *c, const char *text, struct pr_suite **ret,
 static int read_all(struct cli *c, const struct suite_ask *ask,
                     struct reading *r, struct pr_err *err)
 {
+    struct pr_suite_opts how = {.curve = ask->html ? PR_HTML_CURVE : 0};
     struct pr_value v;
     int rc = PR_OK;
 
@@ -189,7 +193,7 @@ static int read_all(struct cli *c, const struct suite_ask *ask,
         rc = read_base(c, ask->compare[i], &r->bases[i], err);
         r->base_count += !rc;
     }
-    return rc ? rc : pr_suite_read(ask->path, NULL, &r->suite, err);
+    return rc ? rc : pr_suite_read(ask->path, &how, &r->suite, err);
 }
 
 /* ---- saying */
@@ -293,6 +297,16 @@ static int show(const struct suite_ask *ask, const struct pr_suite_report *r,
     return rc ? rc : answer_buf(&text, err);
 }
 
+static int write_html(const struct suite_ask *ask,
+                      const struct pr_suite_report *r, struct pr_err *err)
+{
+    struct pr_html_about about = {.version = PR_VERSION};
+
+    if (has(ask->path, "plan.json"))
+        about.dir = ask->path;
+    return pr_html_suite(r, &about, ask->html, err);
+}
+
 static int report(struct cli *c, const struct suite_ask *ask,
                   const struct reading *read, struct pr_err *err)
 {
@@ -316,6 +330,8 @@ static int report(struct cli *c, const struct suite_ask *ask,
         say_files(read->bases[i]);
     say_tests(read->suite);
     rc = show(ask, &r, err);
+    if (!rc && ask->html)
+        rc = write_html(ask, &r, err);
     if (rc)
         return rc;
     say_scores(&r);

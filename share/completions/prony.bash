@@ -470,6 +470,7 @@ _prony_options()
         --color \
         --progress \
         --format \
+        --html \
         --weights \
         --compare \
         --price \
@@ -692,6 +693,7 @@ _prony_option()
     'report --color') echo 'choice auto always never' ;;
     'report --progress') echo 'choice auto always never plain json' ;;
     'report --format') echo 'choice text json csv md' ;;
+    'report --html') echo 'file' ;;
     'report --weights') echo 'file' ;;
     'report --compare') echo 'file' ;;
     'report --price') echo 'any' ;;

@@ -219,7 +219,8 @@ int pr_run_table(const char *dir, enum pr_table_format format,
 
     if (rc)
         return rc;
-    l.for_people = format == PR_TABLE_TEXT || format == PR_TABLE_MARKDOWN;
+    l.for_people = format == PR_TABLE_TEXT || format == PR_TABLE_MARKDOWN ||
+                   format == PR_TABLE_HTML;
     lay_out(&l, a);
     t = pr_table_new(l.cols, l.count);
     if (!t)

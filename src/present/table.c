@@ -187,6 +187,9 @@ int pr_table_print(const struct pr_table *t, enum pr_table_format format,
     case PR_TABLE_MARKDOWN:
         rc = pr_table_markdown(t, style, out, err);
         break;
+    case PR_TABLE_HTML:
+        rc = pr_table_html(t, out, err);
+        break;
     }
     if (!rc && !pr_buf_ok(out))
         rc = pr_fail_nomem(err);

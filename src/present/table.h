@@ -1,7 +1,7 @@
 /*
  * A typed table: the one source of every table a person or a program gets.
  * Cells hold raw numbers and text; how they look is decided when printed, as
- * aligned text, Markdown, CSV (RFC 4180) or JSON.
+ * aligned text, Markdown, CSV (RFC 4180), JSON or HTML.
  *
  * Filling cannot fail halfway: out of memory is remembered, and pr_table_print
  * reports it. Not for several threads.
@@ -48,6 +48,7 @@ enum pr_table_format {
     PR_TABLE_CSV,
     PR_TABLE_JSON,
     PR_TABLE_MARKDOWN,
+    PR_TABLE_HTML, /* a <table>, for a page */
 };
 
 struct pr_table_style {

@@ -53,6 +53,8 @@ int pr_table_text(const struct pr_table *t, const struct pr_table_style *style,
                   struct pr_buf *out, struct pr_err *err);
 void pr_table_csv(const struct pr_table *t, const struct pr_table_style *style,
                   struct pr_buf *out);
+int pr_table_html(const struct pr_table *t, struct pr_buf *out,
+                  struct pr_err *err);
 int pr_table_markdown(const struct pr_table *t,
                       const struct pr_table_style *style, struct pr_buf *out,
                       struct pr_err *err);

@@ -1,0 +1,141 @@
+/* A run directory as a page, whatever its experiments are. */
+#include "analyse/rundata.h"
+#include "present/html_impl.h"
+#include "present/run_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *text_at(const struct pr_value *map, const char *key)
+{
+    const struct pr_value *v = map ? pr_get(map, key) : NULL;
+
+    return v && v->kind == PR_STR ? v->s : "";
+}
+
+static void put_top(struct pr_html *h, const char *dir)
+{
+    pr_html_raw(h, "<p class=\"soft\">from <code>");
+    pr_html_text(h, dir);
+    pr_html_raw(h, "</code></p>\n<nav aria-label=\"Sections\"><ul>"
+                   "<li><a href=\"#experiments\">Experiments</a></li>"
+                   "<li><a href=\"#monitor\">Over time</a></li>"
+                   "<li><a href=\"#failures\">Failures</a></li>"
+                   "<li><a href=\"#environment\">Environment</a></li>"
+                   "</ul></nav>\n</header>\n<main id=\"main\">\n"
+                   "<p id=\"said\" class=\"sr\" aria-live=\"polite\"></p>\n");
+}
+
+static void put_short(struct pr_html *h, const struct pr_columns *c)
+{
+    uint64_t ok = c->by_status[PR_STATUS_OK];
+    uint64_t bad = c->experiments - ok - c->without_result;
+
+    pr_html_section(h, "short", "In short");
+    pr_html_printf(h,
+                   "<p class=\"lead\"><span class=\"chip %s\">%s</span> "
+                   "%llu experiment%s: %llu ok",
+                   bad ? "bad" : "good", bad ? "FAIL" : "PASS",
+                   (unsigned long long)c->experiments,
+                   c->experiments == 1 ? "" : "s", (unsigned long long)ok);
+    if (bad)
+        pr_html_printf(h, ", %llu failed", (unsigned long long)bad);
+    if (c->without_result)
+        pr_html_printf(h, ", %llu without a result yet",
+                       (unsigned long long)c->without_result);
+    pr_html_raw(h, ".</p>\n");
+    if (c->warned)
+        pr_html_printf(h, "<p>%llu came with warnings.</p>\n",
+                       (unsigned long long)c->warned);
+    pr_html_section_end(h);
+}
+
+static int put_table(struct pr_html *h, const char *dir, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
+    struct pr_columns found;
+    int rc = pr_run_table(dir, PR_TABLE_HTML, NULL, 0, &text, &found, err);
+
+    if (rc)
+        return rc;
+    put_short(h, &found);
+    pr_html_section(h, "experiments", "Experiments");
+    pr_html_raw(h, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                   "aria-label=\"Experiments\">");
+    if (pr_buf_ok(&text) && text.len)
+        pr_html_raw(h, text.data);
+    pr_html_raw(h, "</div>\n");
+    pr_html_section_end(h);
+    return PR_OK;
+}
+
+/* ---- failures */
+
+static void put_failure(struct pr_html *h, const char *dir,
+                        const struct pr_rundata_row *row, struct pr_arena *a)
+{
+    struct pr_html_failure f = {.name = row->id,
+                                .what = text_at(row->result, "status"),
+                                .reason = text_at(row->result, "reason")};
+
+    f.path = pr_arena_printf(a, "%s/experiments/%s/log.txt", dir, row->id);
+    if (!f.path) {
+        h->out.failed = true;
+        return;
+    }
+    f.log = pr_html_tail(f.path, a, &f.log_len);
+    pr_html_failure(h, &f);
+}
+
+static int put_failures(struct pr_html *h, const char *dir, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_rundata *d = NULL;
+    struct pr_rundata_row row;
+    uint64_t failed = 0;
+    int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
+
+    if (rc)
+        return rc;
+    pr_html_section(h, "failures", "Failures");
+    while ((rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
+        if (row.result && strcmp(text_at(row.result, "status"), "ok") != 0 &&
+            failed++ < PR_HTML_FAILURES)
+            put_failure(h, dir, &row, a);
+        pr_arena_reset(a);
+    }
+    if (!failed)
+        pr_html_raw(h, "<p>Nothing failed.</p>\n");
+    if (failed > PR_HTML_FAILURES)
+        pr_html_printf(h,
+                       "<p class=\"soft\">%d of %llu failures are shown."
+                       "</p>\n",
+                       PR_HTML_FAILURES, (unsigned long long)failed);
+    pr_html_section_end(h);
+    pr_rundata_close(d);
+    return rc;
+}
+
+int pr_html_run(const char *dir, const char *title,
+                const struct pr_html_about *about, const char *path,
+                struct pr_err *err)
+{
+    struct pr_html h;
+    int rc = pr_html_begin(&h, path,
+                           title && *title ? title : "Results of a run", err);
+
+    if (rc)
+        return rc;
+    put_top(&h, dir);
+    rc = put_table(&h, dir, err);
+    if (!rc)
+        pr_html_monitor(&h, dir);
+    if (!rc)
+        rc = put_failures(&h, dir, err);
+    pr_html_section(&h, "environment", "Environment");
+    pr_html_environment(&h, dir);
+    pr_html_section_end(&h);
+    if (rc && !h.rc)
+        h.rc = rc;
+    return pr_html_end(&h, about);
+}

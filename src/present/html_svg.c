@@ -1,0 +1,334 @@
+/*
+ * Small pictures in the page: curves over one another, and values on a line.
+ * Coordinates are whole numbers of a fixed box that the page stretches;
+ * numbers stand beside them as text.
+ */
+#include "present/html_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDE = 1000, HIGH = 200, STRIP = 60, MAX_POINTS = 256 };
+
+static int ascending(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static double quantile(const double *sorted, size_t n, double p)
+{
+    double at = p * (double)(n - 1);
+    size_t low = (size_t)at;
+
+    return low + 1 < n ? sorted[low] + (at - (double)low) *
+                                           (sorted[low + 1] - sorted[low])
+                       : sorted[n - 1];
+}
+
+/* ---- scales */
+
+struct scale {
+    double low, high;
+};
+
+/* From zero, unless that would squeeze everything into the upper part; never
+ * so close that a wobble of a few percent looks like a storm. */
+static void settle(struct scale *s)
+{
+    double middle = (s->low + s->high) / 2, room;
+
+    if (s->low >= 0 && s->low < 0.6 * s->high)
+        s->low = 0;
+    room = fmax((s->high - s->low) * 0.55, fabs(middle) * 0.15);
+    if (!(room > 0))
+        room = 1;
+    middle = (s->low + s->high) / 2;
+    if (s->low != 0)
+        s->low = middle - room;
+    s->high = middle + room;
+}
+
+static int place(const struct scale *s, double v, int from, int to)
+{
+    double share = (v - s->low) / (s->high - s->low);
+
+    return from + (int)lround(fmin(1, fmax(0, share)) * (to - from));
+}
+
+/* Numbers are the most of a picture; printf would be the most of its time. */
+static void put_int(struct pr_buf *out, int v)
+{
+    char text[12];
+    size_t n = sizeof text;
+    unsigned u = v < 0 ? 0u - (unsigned)v : (unsigned)v;
+
+    do
+        text[--n] = (char)('0' + u % 10);
+    while (u /= 10);
+    if (v < 0)
+        text[--n] = '-';
+    pr_buf_add(out, text + n, sizeof text - n);
+}
+
+static void put_spot(struct pr_html *h, int x, int y)
+{
+    put_int(&h->out, x);
+    pr_buf_char(&h->out, ',');
+    put_int(&h->out, y);
+    pr_buf_char(&h->out, ' ');
+}
+
+static void begin_svg(struct pr_html *h, const char *kind, int high,
+                      const char *label)
+{
+    pr_html_printf(h,
+                   "<svg class=\"%s\" viewBox=\"0 0 %d %d\" "
+                   "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"",
+                   kind, WIDE, high);
+    pr_html_text(h, label);
+    pr_html_raw(h, "\">");
+}
+
+/* ---- curves */
+
+static size_t span_of(const struct pr_html_curve *c)
+{
+    return c->slices > c->count ? c->slices : c->count;
+}
+
+static void look(const struct pr_html_curve *curves, size_t count,
+                 struct scale *s, size_t *ret_longest)
+{
+    *s = (struct scale){INFINITY, -INFINITY};
+    *ret_longest = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < curves[i].count; k++)
+            if (isfinite(curves[i].points[k])) {
+                s->low = fmin(s->low, (double)curves[i].points[k]);
+                s->high = fmax(s->high, (double)curves[i].points[k]);
+            }
+        if (span_of(&curves[i]) > *ret_longest)
+            *ret_longest = span_of(&curves[i]);
+    }
+}
+
+static int x_of(const struct pr_html_curve *c, size_t k, size_t longest)
+{
+    double at = ((double)k + 0.5) / (double)c->count * (double)span_of(c);
+
+    return (int)lround(at / (double)longest * WIDE);
+}
+
+static void put_line(struct pr_html *h, const struct pr_html_curve *c,
+                     const struct scale *s, size_t longest, size_t number)
+{
+    bool down = false;
+
+    if (!c->count)
+        return;
+    for (size_t k = 0; k < c->count; k++) {
+        if (!isfinite(c->points[k])) {
+            if (down)
+                pr_html_raw(h, "\"/>");
+            down = false;
+            continue;
+        }
+        if (!down)
+            pr_html_printf(h, "<polyline class=\"c%zu\" points=\"",
+                           number % PR_HTML_LINES);
+        down = true;
+        put_spot(h, x_of(c, k, longest),
+                 place(s, (double)c->points[k], HIGH, 0));
+    }
+    if (down)
+        pr_html_raw(h, "\"/>");
+}
+
+/* Low, middle and high of all curves at each place along the time. */
+struct band {
+    double low[MAX_POINTS], mid[MAX_POINTS], high[MAX_POINTS];
+    size_t count;
+};
+
+static void make_band(const struct pr_html_curve *curves, size_t count,
+                      size_t longest, double *room, struct band *b)
+{
+    b->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (curves[i].count > b->count)
+            b->count = curves[i].count;
+    if (b->count > MAX_POINTS)
+        b->count = MAX_POINTS;
+    for (size_t k = 0; k < b->count; k++) {
+        double at = ((double)k + 0.5) / (double)b->count * (double)longest;
+        size_t n = 0;
+
+        for (size_t i = 0; i < count; i++) {
+            const struct pr_html_curve *c = &curves[i];
+            size_t p = (size_t)(at / (double)span_of(c) * (double)c->count);
+
+            if (c->count && p < c->count && isfinite(c->points[p]))
+                room[n++] = (double)c->points[p];
+        }
+        qsort(room, n, sizeof *room, ascending);
+        b->low[k] = n ? room[0] : (double)NAN;
+        b->mid[k] = n ? quantile(room, n, 0.5) : (double)NAN;
+        b->high[k] = n ? room[n - 1] : (double)NAN;
+    }
+}
+
+static int band_x(const struct band *b, size_t k)
+{
+    return (int)lround(((double)k + 0.5) / (double)b->count * WIDE);
+}
+
+static void put_band(struct pr_html *h, const struct band *b,
+                     const struct scale *s)
+{
+    pr_html_raw(h, "<polygon class=\"band\" points=\"");
+    for (size_t k = 0; k < b->count; k++)
+        if (isfinite(b->high[k]))
+            put_spot(h, band_x(b, k), place(s, b->high[k], HIGH, 0));
+    for (size_t k = b->count; k-- > 0;)
+        if (isfinite(b->low[k]))
+            put_spot(h, band_x(b, k), place(s, b->low[k], HIGH, 0));
+    pr_html_raw(h, "\"/><polyline class=\"c0\" points=\"");
+    for (size_t k = 0; k < b->count; k++)
+        if (isfinite(b->mid[k]))
+            put_spot(h, band_x(b, k), place(s, b->mid[k], HIGH, 0));
+    pr_html_raw(h, "\"/>");
+}
+
+static void put_range(struct pr_html *h, const struct scale *s)
+{
+    pr_html_raw(h, "<p class=\"ends\"><span>lowest ");
+    pr_html_number(h, s->low);
+    pr_html_raw(h, "</span><span>highest ");
+    pr_html_number(h, s->high);
+    pr_html_raw(h, "</span></p>");
+}
+
+/* Which line is whose, when there are several. */
+static void put_key(struct pr_html *h, const struct pr_html_curve *curves,
+                    size_t count)
+{
+    if (count < 2 || count > PR_HTML_LINES || !curves[0].name)
+        return;
+    pr_html_raw(h, "<p class=\"keys\">");
+    for (size_t i = 0; i < count; i++) {
+        pr_html_printf(h,
+                       "<span><svg class=\"key\" viewBox=\"0 0 30 6\" "
+                       "aria-hidden=\"true\"><polyline class=\"c%zu\" "
+                       "points=\"0,3 30,3\"/></svg>",
+                       i);
+        pr_html_text(h, curves[i].name ? curves[i].name : "");
+        pr_html_raw(h, "</span> ");
+    }
+    pr_html_raw(h, "</p>");
+}
+
+void pr_html_curves(struct pr_html *h, const struct pr_html_curve *curves,
+                    size_t count, const char *label)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    double *room = a ? PR_ARENA_ARRAY(a, double, count + 1) : NULL;
+    struct band *band = a ? PR_ARENA_NEW(a, struct band) : NULL;
+    struct scale seen, s;
+    size_t longest;
+
+    if (!room || !band) {
+        h->out.failed = true;
+        return;
+    }
+    look(curves, count, &seen, &longest);
+    if (!longest || !(seen.low <= seen.high))
+        return;
+    s = seen;
+    settle(&s);
+    begin_svg(h, "curve", HIGH, label);
+    pr_html_printf(h,
+                   "<line class=\"grid\" x1=\"0\" x2=\"%d\" y1=\"%d\" "
+                   "y2=\"%d\"/>",
+                   WIDE, HIGH, HIGH);
+    if (count > PR_HTML_LINES) {
+        make_band(curves, count, longest, room, band);
+        put_band(h, band, &s);
+    } else
+        for (size_t i = 0; i < count; i++)
+            put_line(h, &curves[i], &s, longest, i);
+    pr_html_raw(h, "</svg>");
+    put_range(h, &seen);
+    put_key(h, curves, count);
+}
+
+/* ---- values on a line */
+
+/* Dots that lie on each other are set apart, always the same way. */
+static int height_of(size_t i)
+{
+    return STRIP / 2 + (int)((i * 7) % 5) * 8 - 16;
+}
+
+static void put_box(struct pr_html *h, const double *v, size_t n,
+                    const struct scale *s)
+{
+    int q1 = place(s, quantile(v, n, 0.25), 0, WIDE);
+    int q3 = place(s, quantile(v, n, 0.75), 0, WIDE);
+    int mid = place(s, quantile(v, n, 0.5), 0, WIDE);
+
+    pr_html_printf(h,
+                   "<rect class=\"box\" x=\"%d\" y=\"6\" width=\"%d\" "
+                   "height=\"%d\"/><line class=\"mid\" x1=\"%d\" x2=\"%d\" "
+                   "y1=\"2\" y2=\"%d\"/>",
+                   q1, q3 > q1 ? q3 - q1 : 1, STRIP - 12, mid, mid, STRIP - 2);
+}
+
+void pr_html_strip(struct pr_html *h, double *v, size_t count,
+                   const char *label)
+{
+    struct scale s;
+    size_t step;
+
+    if (!count)
+        return;
+    qsort(v, count, sizeof *v, ascending);
+    s = (struct scale){v[0], v[count - 1]};
+    if (!(s.high > s.low)) {
+        s.low -= fabs(s.low) * 0.01 + 1e-9;
+        s.high += fabs(s.high) * 0.01 + 1e-9;
+    } else {
+        double room = (s.high - s.low) * 0.03;
+
+        s.low -= room;
+        s.high += room;
+    }
+    begin_svg(h, "strip", STRIP, label);
+    if (count > 3)
+        put_box(h, v, count, &s);
+    step = (count + PR_HTML_DOTS - 1) / PR_HTML_DOTS;
+    pr_html_raw(h, "<path class=\"dots\" d=\"");
+    for (size_t i = 0; i < count; i += step) {
+        pr_buf_char(&h->out, 'M');
+        put_int(&h->out, place(&s, v[i], 0, WIDE));
+        pr_buf_char(&h->out, ' ');
+        put_int(&h->out, count > 1 ? height_of(i) : STRIP / 2);
+        pr_buf_str(&h->out, "h0");
+    }
+    pr_html_raw(h, "\"/></svg><p class=\"ends\"><span>");
+    pr_html_number(h, v[0]);
+    pr_html_raw(h, "</span>");
+    if (count > 2) {
+        pr_html_raw(h, "<span>median ");
+        pr_html_number(h, quantile(v, count, 0.5));
+        pr_html_raw(h, "</span>");
+    }
+    if (count > 1) {
+        pr_html_raw(h, "<span>");
+        pr_html_number(h, v[count - 1]);
+        pr_html_raw(h, "</span>");
+    }
+    pr_html_raw(h, "</p>");
+}

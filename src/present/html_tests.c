@@ -1,0 +1,262 @@
+/*
+ * The table of tests, with the columns and figures of milarun's own report,
+ * and a card for each test: its rate over time, and its runs on a line.
+ */
+#include "present/html_impl.h"
+#include "present/suite_frame.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct pr_frame_number whole = {0, 0, false, "NaN"};
+static const struct pr_frame_number fixed = {0, 2, false, "NaN"};
+static const struct pr_frame_number share = {0, 1, true, "NaN"};
+
+static void put_head(struct pr_html *h, const char *name)
+{
+    pr_html_printf(h, "<th scope=\"col\">%s</th>", name);
+}
+
+static void put_base_head(struct pr_html *h, const char *name, size_t base)
+{
+    if (base)
+        pr_html_printf(h, "<th scope=\"col\">%s_%zu</th>", name, base + 1);
+    else
+        put_head(h, name);
+}
+
+static void put_heads(struct pr_html *h, const struct pr_suite_report *r)
+{
+    pr_html_raw(h, "<thead><tr><th scope=\"col\">test</th>");
+    if (r->has_weights)
+        put_head(h, "weight");
+    put_head(h, "n");
+    put_head(h, "fail");
+    put_head(h, "perf");
+    for (size_t i = 0; i < r->bases; i++) {
+        put_base_head(h, "perf_base", i);
+        put_base_head(h, "perf_ratio", i);
+    }
+    put_head(h, "std%");
+    put_head(h, "perf_adj");
+    for (size_t i = 0; i < r->bases; i++) {
+        put_base_head(h, "perf_base_adj", i);
+        put_base_head(h, "perf_ratio_adj", i);
+    }
+    put_head(h, "memory&nbsp;MiB");
+    pr_html_raw(h, "</tr></thead>\n");
+}
+
+static void put_cell(struct pr_html *h, double v,
+                     const struct pr_frame_number *how, const char *look)
+{
+    pr_html_raw(h, *look ? "<td class=\"" : "<td");
+    pr_html_raw(h, look);
+    pr_html_raw(h, *look ? "\">" : ">");
+    pr_frame_number(&h->out, v, how);
+    pr_html_raw(h, "</td>");
+}
+
+/* As milarun colours them; the number beside the colour says it, too. */
+static const char *ratio_look(double ratio)
+{
+    if (!isfinite(ratio))
+        return "";
+    return ratio >= 1.1    ? "good"
+           : ratio >= 0.9  ? ""
+           : ratio >= 0.75 ? "fair"
+                           : "bad";
+}
+
+static const char *fail_look(double fail)
+{
+    return fail > 0 ? "bad" : "";
+}
+
+static const char *spread_look(double s)
+{
+    return s > 0.25 ? "bad" : s > 0.1 ? "fair" : "";
+}
+
+static void put_row(struct pr_html *h, const struct pr_suite_report *r,
+                    const struct pr_suite_row *row)
+{
+    pr_html_raw(h, "<tr><th scope=\"row\">");
+    pr_html_text(h, row->name);
+    pr_html_raw(h, "</th>");
+    if (r->has_weights)
+        put_cell(h, row->weight, &fixed, "");
+    put_cell(h, row->n, &whole, "");
+    put_cell(h, row->fail, &whole, fail_look(row->fail));
+    put_cell(h, row->perf, &fixed, row->missing ? "bad" : "");
+    for (size_t i = 0; i < r->bases; i++) {
+        put_cell(h, row->beside[i].perf, &fixed, "");
+        put_cell(h, row->beside[i].ratio, &fixed,
+                 ratio_look(row->beside[i].ratio));
+    }
+    put_cell(h, row->std_share, &share, spread_look(row->std_share));
+    put_cell(h, row->adj, &fixed, "");
+    for (size_t i = 0; i < r->bases; i++) {
+        put_cell(h, row->beside[i].adj, &fixed, "");
+        put_cell(h, row->beside[i].ratio_adj, &fixed,
+                 ratio_look(row->beside[i].ratio_adj));
+    }
+    put_cell(h, row->test ? row->test->peak_memory : (double)NAN, &whole, "");
+    pr_html_raw(h, "</tr>\n");
+}
+
+void pr_html_tests(struct pr_html *h, const struct pr_suite_report *r)
+{
+    pr_html_section(h, "tests", "Tests");
+    if (!r->count) {
+        pr_html_raw(h, "<p>There are no results.</p>\n");
+        pr_html_section_end(h);
+        return;
+    }
+    pr_html_raw(h, "<p class=\"soft\">perf is the mean rate a second of the "
+                   "runs that succeeded, std% how much they differ, perf_adj "
+                   "the rate less what failed. A click on a heading sorts."
+                   "</p>\n");
+    pr_html_raw(h, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                   "aria-label=\"Tests\"><table class=\"sort\">\n");
+    put_heads(h, r);
+    pr_html_raw(h, "<tbody>\n");
+    for (size_t i = 0; i < r->count; i++)
+        put_row(h, r, &r->rows[i]);
+    pr_html_raw(h, "</tbody></table></div>\n");
+    pr_html_section_end(h);
+}
+
+/* ---- cards */
+
+/* Curves and rates of the good runs of a test, in the arena. */
+struct shown {
+    struct pr_html_curve *curves;
+    double *rates;
+    size_t curve_count, rate_count;
+    size_t slices; /* of the longest curve */
+};
+
+static bool gather(const struct pr_suite_test *t, struct pr_arena *a,
+                   struct shown *s)
+{
+    size_t ranks = 0;
+
+    for (size_t i = 0; i < t->run_count; i++)
+        ranks += t->runs[i]->rate_count;
+    *s = (struct shown){
+        .curves = PR_ARENA_ARRAY(a, struct pr_html_curve, t->run_count + 1),
+        .rates = PR_ARENA_ARRAY(a, double, ranks + 1)};
+    if (!s->curves || !s->rates)
+        return false;
+    for (size_t i = 0; i < t->run_count; i++) {
+        const struct pr_suite_run *r = t->runs[i];
+
+        if (!r->good)
+            continue;
+        for (uint32_t k = 0; k < r->rate_count; k++)
+            if (isfinite(r->rates[k].rate))
+                s->rates[s->rate_count++] = r->rates[k].rate;
+        if (r->curve_len > 1) {
+            size_t slices = r->rate_count ? r->rates[0].slices : r->curve_len;
+
+            s->curves[s->curve_count++] = (struct pr_html_curve){
+                r->curve, r->curve_len, slices, r->job_id};
+            if (slices > s->slices)
+                s->slices = slices;
+        }
+    }
+    return true;
+}
+
+static void put_curve_words(struct pr_html *h, const struct shown *s)
+{
+    pr_html_printf(h, "<p class=\"soft\">Rate over time, %zu slices; ",
+                   s->slices);
+    if (s->curve_count > PR_HTML_LINES)
+        pr_html_printf(h,
+                       "band from the lowest to the highest of %zu runs, "
+                       "line their median.</p>\n",
+                       s->curve_count);
+    else if (s->curve_count == 1)
+        pr_html_raw(h, "one run.</p>\n");
+    else
+        pr_html_printf(h, "%zu runs.</p>\n", s->curve_count);
+}
+
+static void put_card(struct pr_html *h, const struct pr_suite_row *row,
+                     struct shown *s)
+{
+    const struct pr_suite_test *t = row->test;
+    char label[160];
+
+    pr_html_raw(h, "<article class=\"card\"><h3>");
+    pr_html_text(h, t->name);
+    pr_html_raw(h, "</h3>\n<p class=\"big\">");
+    pr_html_number(h, row->perf);
+    pr_html_raw(h, " <span class=\"soft\">a second");
+    if (isfinite(row->std_share))
+        pr_html_printf(h, " ± %.1f %%", 100 * row->std_share);
+    if (t->failures)
+        pr_html_printf(h, ", %llu of %llu failed",
+                       (unsigned long long)t->failures,
+                       (unsigned long long)t->n);
+    pr_html_raw(h, "</span></p>\n");
+    if (s->curve_count) {
+        snprintf(label, sizeof label, "rate over time of %zu runs",
+                 s->curve_count);
+        pr_html_curves(h, s->curves, s->curve_count, label);
+        put_curve_words(h, s);
+    }
+    if (s->rate_count) {
+        snprintf(label, sizeof label, "distribution of %zu rates",
+                 s->rate_count);
+        pr_html_strip(h, s->rates, s->rate_count, label);
+        pr_html_printf(h, "<p class=\"soft\">%zu run%s%s.</p>\n", s->rate_count,
+                       s->rate_count == 1 ? "" : "s",
+                       s->rate_count > 3 ? "; box: the middle half" : "");
+    }
+    pr_html_raw(h, "</article>\n");
+}
+
+void pr_html_cards(struct pr_html *h, const struct pr_suite_report *r,
+                   struct pr_arena *a)
+{
+    size_t shown = 0, left = 0;
+    struct shown s;
+
+    if (r->suite->kind == PR_SUITE_SUMMARY)
+        return;
+    pr_html_section(h, "curves", "Over time, and run by run");
+    pr_html_raw(h, "<div class=\"cards\">\n");
+    for (size_t i = 0; i < r->count; i++) {
+        const struct pr_suite_test *t = r->rows[i].test;
+
+        if (!t || !t->run_count)
+            continue;
+        if (shown == PR_HTML_CARDS) {
+            left++;
+            continue;
+        }
+        pr_arena_reset(a);
+        if (!gather(t, a, &s)) {
+            h->out.failed = true;
+            return;
+        }
+        if (!s.rate_count && !s.curve_count)
+            continue;
+        put_card(h, &r->rows[i], &s);
+        pr_html_flush(h);
+        shown++;
+    }
+    pr_html_raw(h, "</div>\n");
+    if (!shown)
+        pr_html_raw(h, "<p>No run told a rate.</p>\n");
+    if (left)
+        pr_html_printf(h,
+                       "<p class=\"soft\">The first %d tests are drawn; %zu "
+                       "more are in the table above.</p>\n",
+                       PR_HTML_CARDS, left);
+    pr_html_section_end(h);
+}
