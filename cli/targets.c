@@ -256,6 +256,20 @@ static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
     return rc ? rc : pr_plan_build(p, err);
 }
 
+/* A name that selects nothing is a mistake, not a plan of nothing. */
+static int check_selected(const struct cli *c, struct pr_plan *p,
+                          struct pr_err *err)
+{
+    const char *only = arg_get(c, A_NAME);
+    uint64_t n = 1;
+    int rc = only ? pr_plan_count(p, &n, err) : PR_OK;
+
+    if (rc || n)
+        return rc;
+    pr_fail(err, PR_E_USAGE, "", "--name '%s' selects no experiment", only);
+    return pr_hint(err, "without --name, 'prony plan' shows what there is");
+}
+
 int plan_from_args(struct cli *c, struct pr_plan **ret, struct pr_err *err)
 {
     struct pr_plan_opts opts = PR_PLAN_OPTS_INIT;
@@ -272,6 +286,8 @@ int plan_from_args(struct cli *c, struct pr_plan **ret, struct pr_err *err)
     if (!p)
         return pr_fail_nomem(err);
     rc = add_sources(c, p, err);
+    if (!rc)
+        rc = check_selected(c, p, err);
     for (const struct pr_warning *w = pr_plan_warnings(p); w; w = w->next)
         say_warning(w->where, w->text, w->remedy);
     if (rc)

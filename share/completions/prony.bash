@@ -2,7 +2,7 @@
 # edit.
 
 _prony_verbs='demo plan run generate capacity report summary parse scaling compare plot gather model help doctor'
-_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container suite sys.plan_builder'
+_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container suite task sys.plan_builder'
 _prony_names='exp.workload
 exp.command
 exp.args
@@ -262,6 +262,15 @@ suite.cgroup
 suite.isolate
 suite.run
 suite.entry
+task.name
+task.system
+task.results
+task.global_batch
+task.gpus
+task.repeat
+task.workspace
+task.data_root
+task.data
 sys.plan_builder.var_order'
 
 # Values of a parameter.

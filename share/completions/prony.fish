@@ -276,6 +276,15 @@ function __prony_names
         suite.isolate 'Keep copies apart: processors and memory of their own.' \
         suite.run 'Which repeat this is, from 0: what stands after J in the name of the result file.' \
         suite.entry 'The job as the profile has it, its defaults merged: \'job\' of the result file.' \
+        task.name 'Name of a task in systems/lambda-tasks.yaml, for example PyTorch_SSD_FP32: its log is read by the rules there, and without a figure the experiment has failed.' \
+        task.system 'Name of the system: the folder that results are also put in, SYSTEM/TASK/DATE.txt, for \'prony gather\'.' \
+        task.results 'Folder that task.system lies in.' \
+        task.global_batch 'Batch over all GPUs, for benchmark.para.' \
+        task.gpus 'GPUs that the task is started for.' \
+        task.repeat 'Which of several runs of a task this is.' \
+        task.workspace 'Folder that the folders of tasks lie in; in a container it is inside.' \
+        task.data_root 'Folder of the tasks\' data.' \
+        task.data 'Where a task finds its data.' \
         sys.plan_builder.var_order 'Names of variables, the slowest first.'
 end
 
@@ -554,6 +563,7 @@ function __prony_topics
         monitor 'watching the machine' \
         container 'containers of experiments' \
         suite 'jobs of a suite, one copy a device' \
+        task 'tasks of GPU systems' \
         sys.plan_builder 'how the plan is built'
     __prony_names
 end

@@ -90,8 +90,10 @@ int pr_fail_at(struct pr_err *err, int code, const char *name, unsigned line,
         char where[sizeof err->where];
         va_list ap;
 
-        if (line)
+        if (line && col)
             snprintf(where, sizeof where, "%s:%u:%u", name, line, col);
+        else if (line)
+            snprintf(where, sizeof where, "%s:%u", name, line);
         else
             snprintf(where, sizeof where, "%s", name ? name : "");
         va_start(ap, fmt);

@@ -16,7 +16,8 @@ int pr_fail(struct pr_err *err, int code, const char *where, const char *fmt,
 int pr_fail_errno(struct pr_err *err, int code, const char *where,
                   const char *fmt, ...) PR_PRINTF(4, 5);
 
-/* As pr_fail, with "name:line:col" as the place; line 0 leaves them out. */
+/* As pr_fail, with "name:line:col" as the place; a col or line of 0 is left
+ * out. */
 int pr_fail_at(struct pr_err *err, int code, const char *name, unsigned line,
                unsigned col, const char *fmt, ...) PR_PRINTF(6, 7);
 

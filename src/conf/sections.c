@@ -149,6 +149,12 @@ static const struct pr_opt suite_opts[] = {
 };
 #undef OWNER
 
+#define OWNER pr_task_opts
+static const struct pr_opt task_opts[] = {
+#include "conf/task.def"
+};
+#undef OWNER
+
 #define OWNER pr_plan_builder_opts
 static const struct pr_opt plan_builder_opts[] = {
 #include "conf/sys.plan_builder.def"
@@ -216,6 +222,8 @@ SECTION(pr_container_section, "container", "containers of experiments",
         container_opts, struct pr_container_params);
 SECTION(pr_suite_section, "suite", "jobs of a suite, one copy a device",
         suite_opts, struct pr_suite_opts);
+SECTION(pr_task_section, "task", "tasks of GPU systems", task_opts,
+        struct pr_task_opts);
 SECTION(pr_plan_builder_section, "sys.plan_builder", "how the plan is built",
         plan_builder_opts, struct pr_plan_builder_opts);
 
@@ -247,6 +255,7 @@ const struct pr_opt_section *const *pr_opt_sections(void)
         &pr_monitor_section,
         &pr_container_section,
         &pr_suite_section,
+        &pr_task_section,
         &pr_plan_builder_section,
         NULL,
     };

@@ -77,6 +77,9 @@ struct pr_container_params {
 struct pr_suite_opts {
 #include "conf/suite.def"
 };
+struct pr_task_opts {
+#include "conf/task.def"
+};
 struct pr_plan_builder_opts {
 #include "conf/sys.plan_builder.def"
 };
@@ -106,6 +109,7 @@ extern const struct pr_opt_section pr_mlperf_section;
 extern const struct pr_opt_section pr_monitor_section;
 extern const struct pr_opt_section pr_container_section;
 extern const struct pr_opt_section pr_suite_section;
+extern const struct pr_opt_section pr_task_section;
 extern const struct pr_opt_section pr_plan_builder_section;
 
 #endif

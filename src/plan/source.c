@@ -131,6 +131,18 @@ static bool like_prony(const struct pr_value *root)
     return pr_get(root, "experiments") || has_own_names(root);
 }
 
+/* "declare -A BATCH_SIZE_FIX=(", "source config/x.sh": a config may be nothing
+ * but changes to another one. */
+static bool like_change(const char *line)
+{
+    size_t n = strcspn(line, "\n");
+
+    if (strncmp(line, "declare -A ", 11) == 0)
+        return memmem(line, n, "_FIX=(", 6) != NULL;
+    return strncmp(line, "source ", 7) == 0 && n > 10 &&
+           memmem(line, n, ".sh", 3);
+}
+
 /* A shell file is never parsed as YAML: look for its assignments. */
 static bool like_lambda(const char *text)
 {
@@ -142,7 +154,7 @@ static bool like_lambda(const char *text)
 
         line += *line == '\n';
         n = strspn(line, words);
-        if (strncmp(line, "NUM_GPU=", 8) == 0 ||
+        if (strncmp(line, "NUM_GPU=", 8) == 0 || like_change(line) ||
             (n > 7 && strncmp(line + n - 7, "_PARAMS=(", 9) == 0))
             return true;
     }
@@ -256,15 +268,12 @@ int pr_source_fragments(struct pr_scope *s, const struct pr_source *src,
         return pr_from_dlio(s, src, origin, ret, ret_count, err);
     case PR_SOURCE_MILARUN:
         return pr_from_milarun(s, src, origin, ret, ret_count, err);
+    case PR_SOURCE_LAMBDA:
+        return pr_from_lambda(s, src, origin, ret, ret_count, err);
     case PR_SOURCE_PLAN:
         pr_fail(err, PR_E_CONF, src->path,
                 "is a finished plan, not a config to build one from");
         return pr_hint(err, "give it to 'prony run' alone, without parameters");
-    default:
-        pr_fail(err, PR_E_UNAVAIL, src->path,
-                "is %s, which this version does not read yet",
-                pr_source_kind_words(src->kind));
-        return pr_hint(err, "this version reads Prony's own, DLBS and DLIO "
-                            "configs and milarun profiles");
     }
+    return pr_fail(err, PR_E_BUG, src->path, "a kind of config without reader");
 }

@@ -39,8 +39,7 @@ int pr_source_parse(const char *text, size_t len, const char *name,
                     struct pr_arena *a, struct pr_source *ret,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* Turns a source into fragments, one for each group of experiments in it.
- * PR_E_UNAVAIL for a kind this version does not read. */
+/* Turns a source into fragments, one for each group of experiments in it. */
 int pr_source_fragments(struct pr_scope *s, const struct pr_source *src,
                         enum pr_origin_kind origin, struct pr_fragment **ret,
                         size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
@@ -52,6 +51,9 @@ int pr_from_dlbs(struct pr_scope *s, const struct pr_source *src,
 int pr_from_dlio(struct pr_scope *s, const struct pr_source *src,
                  enum pr_origin_kind origin, struct pr_fragment **ret,
                  size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
+int pr_from_lambda(struct pr_scope *s, const struct pr_source *src,
+                   enum pr_origin_kind origin, struct pr_fragment **ret,
+                   size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
 int pr_from_prony(struct pr_scope *s, const struct pr_source *src,
                   enum pr_origin_kind origin, struct pr_fragment **ret,
                   size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;

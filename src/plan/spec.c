@@ -477,9 +477,10 @@ static int settle(struct pr_plan *p, struct pr_err *err)
 
     p->id_name = pr_names_add(p->scope.names, "exp.id", 6);
     p->name_name = pr_names_add(p->scope.names, "exp.name", 8);
+    p->task_name = pr_names_add(p->scope.names, "task.name", 9);
     n = pr_names_count(p->scope.names);
     if (p->id_name == PR_NO_NAME || p->name_name == PR_NO_NAME ||
-        !pr_scope_decl(&p->scope, n ? n - 1 : 0))
+        p->task_name == PR_NO_NAME || !pr_scope_decl(&p->scope, n ? n - 1 : 0))
         return pr_fail_nomem(err);
     for (size_t i = 0; i < p->group_count; i++)
         if (!pr_params_reserve(&p->groups[i].params, p->scope.arena, n))

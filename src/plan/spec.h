@@ -33,6 +33,7 @@ struct pr_plan {
     size_t group_count;
     uint32_t id_name;             /* exp.id */
     uint32_t name_name;           /* exp.name */
+    uint32_t task_name;           /* task.name */
     uint32_t framework_name;      /* exp.framework */
     const struct pr_weak **weaks; /* of frameworks it may be: plan/weak.h */
     size_t weak_count, weak_cap;

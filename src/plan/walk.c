@@ -4,6 +4,7 @@
  */
 #include "base/hash.h"
 #include "base/mem.h"
+#include "conf/gpu_tasks.h"
 #include "plan/combine.h"
 #include "plan/only.h"
 
@@ -151,15 +152,32 @@ static int set_id(struct pr_walk *w, struct pr_params *p, const char *id,
     return PR_OK;
 }
 
+/* Tasks are named by parts of their names, as people say them. */
+static bool task_named(const char *list, const char *name)
+{
+    for (const char *p = list;; p++) {
+        size_t len = strcspn(p, ",");
+        if (pr_gpu_task_selected(name, p, len))
+            return true;
+        p += len;
+        if (!*p)
+            return false;
+    }
+}
+
 static bool wanted(const struct pr_walk *w)
 {
-    const struct pr_value *v;
+    const struct pr_value *v, *task;
 
     if (!w->plan->opts.only)
         return true;
     v = pr_expanded(w->expander, w->plan->name_name);
-    return v && v->kind == PR_STR &&
-           pr_only_has(w->plan->opts.only, v->s, v->len);
+    task = pr_expanded(w->expander, w->plan->task_name);
+    if (!v || v->kind != PR_STR)
+        return false;
+    return task && task->kind == PR_STR && task->len
+               ? task_named(w->plan->opts.only, v->s)
+               : pr_only_has(w->plan->opts.only, v->s, v->len);
 }
 
 int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,

@@ -94,6 +94,7 @@ static bool read_float(struct span w, double *ret)
 {
     const char *p = w.p, *end = w.p + w.len;
     bool minus = false;
+    double f;
 
     while (p < end && isspace((unsigned char)*p))
         p++;
@@ -103,9 +104,11 @@ static bool read_float(struct span w, double *ret)
         minus = *p++ == '-';
     if (p == end || number_length(p, end) != (size_t)(end - p))
         return false;
-    *ret = pr_decimal_read(p, (size_t)(end - p));
-    *ret = minus ? -*ret : *ret;
-    return isfinite(*ret);
+    f = pr_decimal_read(p, (size_t)(end - p));
+    if (!isfinite(f))
+        return false;
+    *ret = minus ? -f : f;
+    return true;
 }
 
 /* ---- rules */

@@ -10,6 +10,7 @@
 #include "run/attempt_impl.h"
 #include "run/contained.h"
 #include "run/contract.h"
+#include "run/gpu_task.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -206,6 +207,7 @@ static void gather_log(struct pr_waiting *w)
         take_words(w);
     if (w->start.log_file)
         pr_contract_judge(w->job, w->log_path, w->channel, a);
+    pr_gpu_task_after(w->job, w->log_path, a);
 }
 
 bool pr_attempt_event(struct pr_waiting *w, const struct pr_child_event *e)
