@@ -4,7 +4,7 @@
  * nobody listens.
  *
  *     int prony = prony_channel_open();
- *     prony_say(prony, "{\"rate\": %.9g, \"units\": \"images/s\"}", rate);
+ *     prony_rate(prony, rate, "images/s", "train");
  *     prony_say(prony, "{\"progress\": [%d, %d]}", step, steps);
  *     prony_say(prony, "{\"time\": %.9g, \"loss\": %.9g}", time_ms, loss);
  *
@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__GNUC__)
@@ -63,6 +64,34 @@ static inline int prony_say(int fd, const char *format, ...)
         return -1;
     line[n++] = '\n';
     return write(fd, line, (size_t)n) == n ? 0 : -1;
+}
+
+/* Says a rate of now: how fast it went since the one before. units and task
+ * are plain text without quotes and backslashes; NULL: none. */
+static inline int prony_rate(int fd, double rate, const char *units,
+                             const char *task)
+{
+    long long seconds;
+    long micros = 0;
+
+    if (fd < 0)
+        return 0;
+#ifdef CLOCK_REALTIME
+    {
+        struct timespec now;
+
+        clock_gettime(CLOCK_REALTIME, &now);
+        seconds = now.tv_sec;
+        micros = now.tv_nsec / 1000;
+    }
+#else /* strict C has no better clock */
+    seconds = time(NULL);
+#endif
+    return prony_say(fd, "{%s%s%s%s%s%s\"time\": %lld.%06ld, \"rate\": %.9g}",
+                     task ? "\"task\": \"" : "", task ? task : "",
+                     task ? "\", " : "", units ? "\"units\": \"" : "",
+                     units ? units : "", units ? "\", " : "", seconds, micros,
+                     rate);
 }
 
 #endif

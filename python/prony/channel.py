@@ -16,6 +16,7 @@ import json
 import os
 from json.encoder import encode_basestring_ascii as _quoted
 from os import write as _write
+from time import time as _time
 
 __all__ = ["Channel", "progress", "rate", "say", "warn"]
 
@@ -51,12 +52,12 @@ _encode = json.JSONEncoder(default=_plain).encode
 
 
 class _Heads(dict):
-    """All of a rate's line but the number, by units and task."""
+    """All of a rate's line but the numbers, by units and task."""
 
     def __missing__(self, key):
         named = {"task": key[1], "units": key[0]}
         given = {k: str(v) for k, v in named.items() if v is not None}
-        self[key] = head = _encode({**given, "rate": 0})[:-2]
+        self[key] = head = _encode({**given, "time": 0})[:-2]
         return head
 
 
@@ -88,13 +89,15 @@ class Channel:
             pass
 
     def rate(self, value, units=None, task=None):
-        """One measurement of how fast it goes."""
+        """One measurement of how fast it went since the one before; the line
+        says that it is of now."""
         if self.fd is None:
             return
         value = float(value)
         text = repr(value) if value - value == 0 else _encode(value)
         try:
-            _write(self.fd, f"{self.heads[units, task]}{text}}}\n".encode())
+            _write(self.fd, f"{self.heads[units, task]}{_time():.6f}, "
+                            f"\"rate\": {text}}}\n".encode())
         except OSError:
             pass
 

@@ -122,7 +122,41 @@ def put_times(milliseconds, batch):
     for name, share in (("p50", .5), ("p90", .9), ("p99", .99)):
         put("time_" + name, percentile(ordered, share))
     put("throughput", batch / mean * 1e3)
+    put_timing([t / 1e3 for t in milliseconds], batch)
     return mean
+
+
+SLICE = 0.5  # seconds, as milarun's
+
+
+def slices(seconds, items):
+    """Rates over half seconds with what is carried over, as docs/measures.md
+    has them: for steps that took so long, of so many items each."""
+    rates, time_left, items_left = [], 0.0, 0.0
+    for s in seconds:
+        time_left += s
+        items_left += items
+        if time_left >= SLICE:
+            whole = time_left / SLICE
+            rates += [items_left / time_left] * math.floor(whole)
+            each = items_left / whole
+            time_left = math.fmod(time_left, SLICE)
+            items_left = math.fmod(items_left, each) if each else 0.0
+    if time_left > 0:
+        rates.append(items_left / time_left)
+    return rates
+
+
+def put_timing(seconds, items):
+    """results.timings.train: what a suite takes the steady state from."""
+    now, total = time.time(), sum(seconds)
+    local = lambda t: time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(t)) + \
+        ".%06d" % (t % 1 * 1e6)
+    put("timings.train", {
+        "type": "milabench.experiment.RateLogger", "start": local(now - total),
+        "end": local(now), "wall_time": total, "time": total, "overhead": 0.0,
+        "sample_duration": SLICE, "rates": slices(seconds, items)[-65536:],
+        "metrics": {}})
 
 
 def put_losses(losses):

@@ -57,6 +57,19 @@ const char *pr_time_text(char out[static 32], uint64_t wall_ns)
     return out;
 }
 
+const char *pr_time_local(char out[static 32], uint64_t wall_ns)
+{
+    time_t seconds = (time_t)(wall_ns / 1000000000u);
+    struct tm t;
+    size_t n;
+
+    localtime_r(&seconds, &t);
+    n = strftime(out, 24, "%Y-%m-%d %H:%M:%S", &t);
+    snprintf(out + n, 32 - n, ".%06u",
+             (unsigned)(wall_ns % 1000000000u / 1000));
+    return out;
+}
+
 const char *pr_time_name(char out[static 32], uint64_t wall_ns)
 {
     time_t seconds = (time_t)(wall_ns / 1000000000u);

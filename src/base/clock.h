@@ -15,6 +15,9 @@ void pr_sleep_until(uint64_t ns, const bool *stop);
 /* "2026-11-15T22:17:02.123456Z"; out needs 32 bytes. Returns out. */
 const char *pr_time_text(char out[static 32], uint64_t wall_ns);
 
+/* "2026-11-15 22:17:02.123456", local, as Python's str(datetime.now()). */
+const char *pr_time_local(char out[static 32], uint64_t wall_ns);
+
 /* "20261115T221702Z": for names of folders. */
 const char *pr_time_name(char out[static 32], uint64_t wall_ns);
 

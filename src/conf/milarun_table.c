@@ -214,6 +214,23 @@ static bool scales(const struct pr_milarun_build *b)
            strcmp(e, "milarun.models.scaling:main") == 0;
 }
 
+/* Each replica counts its own items there, here all count together. */
+static int put_replicas(struct pr_milarun_build *b)
+{
+    int64_t devices = b->ask->devices ? b->ask->devices : 1;
+    int rc = pr_milarun_put(b, &b->params, "exp.num_local_replicas",
+                            pr_int(devices));
+
+    for (size_t i = 0; i < b->params.len && !rc; i++) {
+        struct pr_member *m = &b->params.members[i];
+
+        if (strcmp(m->key, "nn.max_count") == 0 &&
+            __builtin_mul_overflow(m->value.i, devices, &m->value.i))
+            m->value.i = INT64_MAX;
+    }
+    return rc;
+}
+
 static int put_work(struct pr_milarun_build *b)
 {
     int rc = put_model(b);
@@ -223,8 +240,7 @@ static int put_work(struct pr_milarun_build *b)
     if (!rc && !b->missing && b->images)
         rc = put_images(b);
     if (!rc && !b->missing && scales(b))
-        rc = pr_milarun_put(b, &b->params, "exp.num_local_replicas",
-                            pr_int(b->ask->devices ? b->ask->devices : 1));
+        rc = put_replicas(b);
     /* What the user says in so many words is above all. */
     for (size_t i = 0; i < b->dotted.len && !rc; i++)
         rc = pr_milarun_put(b, &b->params, b->dotted.members[i].key,

@@ -31,6 +31,16 @@ bool pr_is_trained(const struct pr_value *results)
     return list_of(results, "time_data") && flops && pr_is_number(flops);
 }
 
+/* Whether a figure is items a second. */
+static bool is_rate(const char *name)
+{
+    static const char steady[] = "steady_";
+
+    return strcmp(name, "throughput") == 0 ||
+           (strncmp(name, steady, sizeof steady - 1) == 0 &&
+            strcmp(name, "steady_correlation") != 0);
+}
+
 /* A figure for people; false: it is none. */
 static bool figure_text(const struct pr_value *results,
                         const struct pr_member *m, char out[static 64])
@@ -40,7 +50,7 @@ static bool figure_text(const struct pr_value *results,
     if (strcmp(m->key, "exit_status") == 0 ||
         !pr_figure_text(m->key, &m->value, out))
         return false;
-    if (strcmp(m->key, "throughput") == 0 && item && item->kind == PR_STR)
+    if (is_rate(m->key) && item && item->kind == PR_STR)
         snprintf(out, 64,
                  pr_number(&m->value) < 1000 ? "%.4g %.40ss/s"
                                              : "%.0f %.40ss/s",

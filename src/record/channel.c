@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "record/channel_rates.h"
 #include "record/channel_row.h"
+#include "record/channel_timings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ struct pr_channel_scanner {
     uint64_t number;        /* of the line, empty ones counted */
     bool too_long;          /* the line is */
     struct pr_rates rates;
+    struct pr_channel_timings timings;
     struct pr_channel_sum sum;
 };
 
@@ -56,6 +58,7 @@ void pr_channel_scanner_free(struct pr_channel_scanner *s)
     if (!s)
         return;
     pr_rates_done(&s->rates);
+    pr_channel_timings_done(&s->timings);
     pr_buf_done(&s->line);
     pr_arena_free(s->arena);
     pr_free(s);
@@ -132,7 +135,7 @@ static int take_rate(struct pr_channel_scanner *s,
     if (rc < 0)
         return pr_fail_nomem(err);
     s->sum.dropped += rc == 0;
-    return PR_OK;
+    return pr_channel_timings_add(&s->timings, row, err);
 }
 
 /* What went wrong in there, as its words have it. */
@@ -282,6 +285,26 @@ static int set_medians(struct pr_channel_scanner *s, struct pr_err *err)
     return PR_OK;
 }
 
+/* What tells when it was measured is a timing of a suite's test, too. */
+static int set_timings(struct pr_channel_scanner *s, struct pr_err *err)
+{
+    char name[sizeof prefix + PR_CHANNEL_TIMING_NAME + 16];
+    struct pr_value v;
+    int rc = 1;
+
+    for (size_t i = 0; rc > 0 && i < s->timings.count; i++) {
+        rc =
+            pr_channel_timings_get(&s->timings, i, s->arena, name + 8, &v, err);
+        if (rc <= 0)
+            continue;
+        memcpy(name, prefix, 8);
+        rc = set_param(s, name, strlen(name), &v, err);
+        rc = rc ? rc : 1;
+    }
+    pr_arena_reset(s->arena);
+    return rc < 0 ? rc : PR_OK;
+}
+
 int pr_channel_scanner_finish(struct pr_channel_scanner *s,
                               struct pr_channel_sum *ret, struct pr_err *err)
 {
@@ -293,6 +316,8 @@ int pr_channel_scanner_finish(struct pr_channel_scanner *s,
         return rc;
     pr_rates_write(&s->rates, &rates);
     rc = pr_buf_ok(&rates) ? set_medians(s, err) : pr_fail_nomem(err);
+    if (!rc)
+        rc = set_timings(s, err);
     if (rc) {
         pr_buf_done(&rates);
         return rc;

@@ -167,6 +167,9 @@ static int choose_steps(struct pr_native *n, struct pr_err *err)
         return pr_fail(err, PR_E_CONF, "exp.replica_batch",
                        "a batch of no sample cannot be computed");
     n->most_items = count;
+    n->open_ended = !count && (n->nn.steady > 0 || n->nn.max_time > 0);
+    if (n->open_ended)
+        n->batches = UINT64_MAX / 2;
     if (count) {
         uint64_t each;
 

@@ -26,6 +26,7 @@ struct pr_native {
     uint64_t batch;
     uint64_t warmup, batches; /* steps before, and measured */
     uint64_t most_items;      /* to be measured; 0: as batches says */
+    bool open_ended;          /* it stops by time or when it is steady */
     enum pr_native_from from;
     struct pr_digits digits;
     uint64_t samples; /* of the digits to train with */

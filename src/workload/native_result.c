@@ -47,6 +47,14 @@ const char *pr_native_speed(const struct pr_native_run *r, char out[static 64])
     return out;
 }
 
+const char *pr_native_of(const struct pr_native *n, char out[static 32])
+{
+    out[0] = '\0';
+    if (!n->open_ended)
+        snprintf(out, 32, " of %llu", (unsigned long long)n->batches);
+    return out;
+}
+
 /* ---- lines for people */
 
 static const char *type_name(const struct pr_native *n)
@@ -83,7 +91,7 @@ void pr_native_say_step(const struct pr_native_run *r, struct pr_buf *out)
 {
     const struct pr_native *n = &r->n;
     uint64_t done = r->steps < n->warmup ? 0 : r->steps - n->warmup;
-    char speed[64];
+    char speed[64], of[32];
 
     if (!done) {
         pr_buf_printf(out, "warm-up batch %llu of %llu\n",
@@ -91,8 +99,8 @@ void pr_native_say_step(const struct pr_native_run *r, struct pr_buf *out)
                       (unsigned long long)n->warmup);
         return;
     }
-    pr_buf_printf(out, "batch %llu of %llu: %s", (unsigned long long)done,
-                  (unsigned long long)n->batches, pr_native_speed(r, speed));
+    pr_buf_printf(out, "batch %llu%s: %s", (unsigned long long)done,
+                  pr_native_of(n, of), pr_native_speed(r, speed));
     if (n->net.training)
         pr_buf_printf(out, ", loss %.4f", r->losses.last);
     pr_buf_char(out, '\n');
@@ -268,7 +276,7 @@ int pr_native_results(const struct pr_native_run *r, struct pr_buf *out,
     pr_sink_uint(&k, "items", r->items);
     put_learned(&k, r);
     put_machine(&k, r);
-    return PR_OK;
+    return pr_native_timings_put(r, &k, err);
 }
 
 void pr_native_results_part(const struct pr_native_run *r, struct pr_buf *out)

@@ -148,7 +148,7 @@ static int sum_up(struct pr_native_run *r, struct pr_err *err)
     r->memory_peak = (uint64_t)all[0];
     r->facts.bytes = (uint64_t)all[1];
     r->peak = all[2];
-    return rc;
+    return rc ? rc : pr_native_timings_gather(r, err);
 }
 
 /* In each of the processes; the first one reports. */
@@ -201,6 +201,10 @@ int pr_native_run(struct pr_job *job, const bool *stop, struct pr_err *err)
         rc = pr_series_init(&r->times, err);
     if (!rc)
         rc = pr_series_init(&r->losses, err);
+    if (!rc)
+        rc = pr_ratelog_init(&r->rates, &r->n.nn, err);
+    if (!rc && r->n.ranks > 1)
+        rc = pr_ratelog_init(&r->own_rates, &r->n.nn, err);
     opts = (struct pr_replicas_opts){.ranks = (unsigned)r->n.ranks,
                                      .mpi = r->n.nn.mpi,
                                      .is_bound = pr_mpi_binds(&r->n.nn),
@@ -214,6 +218,9 @@ int pr_native_run(struct pr_job *job, const bool *stop, struct pr_err *err)
     pr_net_free(r->net);
     pr_series_done(&r->times);
     pr_series_done(&r->losses);
+    pr_ratelog_done(&r->rates);
+    pr_ratelog_done(&r->own_rates);
+    pr_native_timings_free(r->timings);
     pr_buf_done(&r->notes);
     pr_free(r);
     return rc;

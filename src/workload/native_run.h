@@ -4,6 +4,7 @@
 
 #include "workload/native_cart.h"
 #include "workload/native_source.h"
+#include "workload/ratelog.h"
 #include "workload/replicas.h"
 #include "workload/series.h"
 
@@ -19,12 +20,17 @@ struct pr_native_run {
     struct pr_progress progress;
     struct pr_buf notes; /* warnings, a line each */
 
-    uint64_t steps;              /* that were done, warm-up included */
-    uint64_t items;              /* that were measured */
-    struct pr_series times;      /* ms of each batch that is measured */
-    struct pr_series losses;     /* of each step */
-    double each_loss[PR_LOSSES]; /* of the last step */
-    uint64_t wait_ns;            /* of the measured time: for data */
+    uint64_t steps;                    /* that were done, warm-up included */
+    uint64_t items;                    /* that were measured */
+    struct pr_series times;            /* ms of each batch that is measured */
+    struct pr_series losses;           /* of each step */
+    double each_loss[PR_LOSSES];       /* of the last step */
+    struct pr_ratelog rates;           /* of all replicas together */
+    struct pr_ratelog own_rates;       /* of this one, if there are several */
+    bool may_stop;                     /* the rate is known, or time is over */
+    bool stops;                        /* all replicas know that, and stop */
+    struct pr_native_timings *timings; /* of each; of several, in the first */
+    uint64_t wait_ns;                  /* of the measured time: for data */
     uint64_t compute_ns;   /* of the measured time: for nothing but steps */
     uint64_t cpu_ns;       /* that processors worked meanwhile */
     uint64_t first_ns;     /* when the first step began */
@@ -47,6 +53,9 @@ void pr_native_say_start(const struct pr_native_run *r, struct pr_buf *out);
 /* "6.32 images/s", as measured so far. Returns out. */
 const char *pr_native_speed(const struct pr_native_run *r, char out[static 64]);
 
+/* " of 100": of how many batches; "" where nobody knows. Returns out. */
+const char *pr_native_of(const struct pr_native *n, char out[static 32]);
+
 /* One about a step. */
 void pr_native_say_step(const struct pr_native_run *r, struct pr_buf *out);
 
@@ -65,6 +74,17 @@ void pr_native_results_part(const struct pr_native_run *r, struct pr_buf *out);
 /* results.layers, and a table of those that took longest. */
 int pr_native_profile(const struct pr_native_run *r, struct pr_buf *out,
                       struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- native_timings.c */
+
+/* Ends measuring; all replicas together. The first one has all timings then. */
+int pr_native_timings_gather(struct pr_native_run *r,
+                             struct pr_err *err) PR_MUST_CHECK;
+void pr_native_timings_free(struct pr_native_timings *t); /* NULL is fine */
+
+/* The results timings.train, or timings.train_0 and so on, and steady_*. */
+int pr_native_timings_put(const struct pr_native_run *r, struct pr_sink *k,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- native_steps.c */
 

@@ -16,28 +16,32 @@ static bool stopped(const struct pr_native_run *r)
     return __atomic_load_n(r->stop, __ATOMIC_RELAXED);
 }
 
-/* Losses and items of all replicas. */
+/* Losses and items of all replicas, and whether the first one says that it was
+ * enough: all stop after the same step. */
 static int join(struct pr_native_run *r, struct pr_net_score *score,
                 uint64_t *items, struct pr_err *err)
 {
-    double all[2 + PR_LOSSES] = {score->loss, (double)*items};
+    enum { FIRST = 3 };
+    double all[FIRST + PR_LOSSES] = {score->loss, (double)*items,
+                                     r->n.rank == 0 && r->may_stop};
     unsigned count = r->n.model->loss_count;
     int rc;
 
     if (r->n.ranks == 1)
         return PR_OK;
-    memcpy(all + 2, score->losses, count * sizeof *all);
-    rc = pr_replicas_sum(r->replicas, all, 2 + count, err);
+    memcpy(all + FIRST, score->losses, count * sizeof *all);
+    rc = pr_replicas_sum(r->replicas, all, FIRST + count, err);
     score->loss = all[0] / (double)r->n.ranks;
     *items = (uint64_t)all[1];
+    r->stops = all[2] > 0;
     for (unsigned i = 0; i < count; i++)
-        score->losses[i] = all[2 + i] / (double)r->n.ranks;
+        score->losses[i] = all[FIRST + i] / (double)r->n.ranks;
     return rc;
 }
 
-/* *ret_items: how much was done. */
+/* *ret_items: how much was done, by all; *ret_own: by this replica. */
 static int compute(struct pr_native_run *r, uint64_t *ret_items,
-                   struct pr_err *err)
+                   uint64_t *ret_own, struct pr_err *err)
 {
     const struct pr_native *n = &r->n;
     struct pr_net_score score = {.loss = 0};
@@ -50,6 +54,7 @@ static int compute(struct pr_native_run *r, uint64_t *ret_items,
         rc = pr_net_train(r->net, &score, err);
     else
         rc = pr_net_infer(r->net, NULL, err);
+    *ret_own = *ret_items;
     if (!rc)
         rc = join(r, &score, ret_items, err);
     if (rc || !n->net.training)
@@ -59,15 +64,25 @@ static int compute(struct pr_native_run *r, uint64_t *ret_items,
     return PR_OK;
 }
 
+static void note_rate(struct pr_native_run *r, uint64_t start, uint64_t end,
+                      uint64_t items, uint64_t own)
+{
+    r->may_stop = pr_ratelog_add(&r->rates, start, end, items);
+    if (r->n.ranks > 1)
+        (void)pr_ratelog_add(&r->own_rates, start, end, own);
+    else
+        r->stops = r->may_stop;
+}
+
 static int step(struct pr_native_run *r, struct pr_err *err)
 {
     bool counts = r->steps >= r->n.warmup;
-    uint64_t start = pr_clock_ns(), wait = 0, items = 0;
+    uint64_t start = pr_clock_ns(), wait = 0, items = 0, own = 0;
     int rc = pr_source_next(&r->source, r->net, &wait, err);
     uint64_t cpu = pr_machine_cpu_ns(), got = pr_clock_ns(), end;
 
     if (!rc)
-        rc = compute(r, &items, err);
+        rc = compute(r, &items, &own, err);
     if (rc)
         return rc;
     r->steps++;
@@ -75,6 +90,7 @@ static int step(struct pr_native_run *r, struct pr_err *err)
         return PR_OK;
     end = pr_clock_ns();
     pr_series_add(&r->times, (double)(end - start) / 1e6);
+    note_rate(r, start, end, items, own);
     r->items += items;
     r->wait_ns += wait;
     r->compute_ns += end - got;
@@ -82,11 +98,19 @@ static int step(struct pr_native_run *r, struct pr_err *err)
     return PR_OK;
 }
 
+static double share_done(const struct pr_native_run *r)
+{
+    double by_time = pr_ratelog_share(&r->rates);
+    double done = (double)r->steps / (double)(r->n.warmup + r->n.batches);
+
+    return by_time > done ? by_time : done;
+}
+
 static void say_progress(struct pr_native_run *r)
 {
     const struct pr_native *n = &r->n;
-    double done = (double)r->steps / (double)(n->warmup + n->batches);
-    char speed[64], loss[32] = "";
+    double done = share_done(r);
+    char speed[64], of[32], loss[32] = "";
 
     if (!pr_progress_due(&r->progress))
         return;
@@ -97,10 +121,9 @@ static void say_progress(struct pr_native_run *r)
                         (unsigned long long)r->steps,
                         (unsigned long long)n->warmup);
     else
-        pr_progress_say(&r->progress, done, "batch %llu of %llu, %s%s",
+        pr_progress_say(&r->progress, done, "batch %llu%s, %s%s",
                         (unsigned long long)(r->steps - n->warmup),
-                        (unsigned long long)n->batches,
-                        pr_native_speed(r, speed), loss);
+                        pr_native_of(n, of), pr_native_speed(r, speed), loss);
 }
 
 static int say_line(struct pr_native_run *r, struct pr_err *err)
@@ -126,7 +149,7 @@ int pr_native_steps(struct pr_native_run *r, struct pr_err *err)
     pr_progress_start(&r->progress);
     r->first_ns = pr_clock_ns();
     r->next_line_ns = r->first_ns + LINE_NS;
-    while (!rc && r->steps < total &&
+    while (!rc && !r->stops && r->steps < total &&
            (!r->n.most_items || r->items < r->n.most_items)) {
         if (r->steps == r->n.warmup && r->n.net.profile)
             pr_net_forget_times(r->net);

@@ -9,6 +9,7 @@
 #include "workload/emulate_log.h"
 #include "workload/image_set.h"
 #include "workload/job_env.h"
+#include "workload/ratelog.h"
 #include "workload/series.h"
 #include "workload/sink.h"
 #include "workload/warnings.h"
@@ -26,6 +27,8 @@ struct loading {
     uint64_t warmup, batches;
     struct pr_progress progress;
     struct pr_series times; /* ms */
+    struct pr_ratelog rates;
+    bool stops; /* the rate is known, or time is over */
 };
 
 /* Set by signals: looked at after every batch. */
@@ -83,6 +86,8 @@ static int init(struct loading *l, struct pr_job *job, struct pr_err *err)
     if (!l->set.batch)
         return pr_fail(err, PR_E_CONF, "exp.replica_batch",
                        "a batch of no sample cannot be loaded");
+    if (!l->nn.max_count && (l->nn.steady > 0 || l->nn.max_time > 0))
+        l->batches = UINT64_MAX / 2;
     if (l->nn.max_count)
         l->batches =
             ((uint64_t)l->nn.max_count + l->set.batch - 1) / l->set.batch;
@@ -99,6 +104,16 @@ static int init(struct loading *l, struct pr_job *job, struct pr_err *err)
 
 /* ---- the work */
 
+static void say_progress(struct loading *l, uint64_t done)
+{
+    uint64_t all = l->warmup + l->batches;
+    double share = (double)done / (double)all;
+    double by_time = pr_ratelog_share(&l->rates);
+
+    pr_progress_say(&l->progress, by_time > share ? by_time : share,
+                    "batch %llu", (unsigned long long)done);
+}
+
 static int load_one(struct loading *l, struct pr_image_set *set, uint64_t i,
                     struct pr_err *err)
 {
@@ -109,13 +124,14 @@ static int load_one(struct loading *l, struct pr_image_set *set, uint64_t i,
 
     if (rc)
         return rc;
-    if (i >= l->warmup)
-        pr_series_add(&l->times, (double)(pr_clock_ns() - start) / 1e6);
+    if (i >= l->warmup) {
+        uint64_t end = pr_clock_ns();
+
+        pr_series_add(&l->times, (double)(end - start) / 1e6);
+        l->stops = pr_ratelog_add(&l->rates, start, end, l->set.batch);
+    }
     if (pr_progress_due(&l->progress))
-        pr_progress_say(&l->progress,
-                        (double)(i + 1) / (double)(l->warmup + l->batches),
-                        "batch %llu of %llu", (unsigned long long)i + 1,
-                        (unsigned long long)l->warmup + l->batches);
+        say_progress(l, i + 1);
     return __atomic_load_n(&stop, __ATOMIC_RELAXED)
                ? pr_fail(err, PR_E_INTR, "", "interrupted")
                : PR_OK;
@@ -134,6 +150,16 @@ static void put_verdict(const struct loading *l, struct pr_sink *k,
              pr_format_seconds(mean, l->times.mean / 1e3),
              pr_format_seconds(slow, p99 / 1e3));
     pr_sink_str(k, "verdict", text);
+}
+
+static int put_rates(struct loading *l, struct pr_sink *k, struct pr_err *err)
+{
+    struct pr_timing t;
+
+    pr_ratelog_end(&l->rates);
+    t = pr_ratelog_timing(&l->rates);
+    pr_timing_put(&t, k, "train");
+    return pr_ratelog_put_steady(&l->rates, k, err);
 }
 
 static int report(struct loading *l, struct pr_image_set *set,
@@ -155,9 +181,11 @@ static int report(struct loading *l, struct pr_image_set *set,
     put_verdict(l, &k, speed, p99);
     pr_sink_str(&k, "item", "image");
     pr_sink_uint(&k, "items", l->times.count * l->set.batch);
+    rc = put_rates(l, &k, err);
     pr_image_set_note(set, &notes);
     pr_warnings_put(&notes, &out);
-    rc = pr_log_write(&out, err);
+    if (!rc)
+        rc = pr_log_write(&out, err);
     return rc ? rc : pr_image_set_remove(set, err);
 }
 
@@ -167,7 +195,7 @@ static int load(struct loading *l, struct pr_err *err)
     int rc = pr_image_set_open(l->job, &l->set, &set, err);
 
     pr_progress_start(&l->progress);
-    for (uint64_t i = 0; i < l->warmup + l->batches && !rc; i++)
+    for (uint64_t i = 0; i < l->warmup + l->batches && !rc && !l->stops; i++)
         rc = load_one(l, set, i, err);
     pr_progress_end(&l->progress);
     if (!rc)
@@ -192,8 +220,11 @@ static int run(struct pr_job *job, struct pr_err *err)
     l.set.progress = &l.progress;
     rc = pr_series_init(&l.times, err);
     if (!rc)
+        rc = pr_ratelog_init(&l.rates, &l.nn, err);
+    if (!rc)
         rc = load(&l, err);
     pr_series_done(&l.times);
+    pr_ratelog_done(&l.rates);
     return rc;
 }
 

@@ -352,6 +352,44 @@ static int refuse(void *ctx, const char *key, size_t len,
     return pr_fail(err, PR_E_CONF, "", "enough");
 }
 
+/* Rates with their times are a timing: what was said 0.4 s apart, in slices of
+ * half a second. */
+static void rates_with_times_are_timings(void **state)
+{
+    PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1 << 20);
+    PR_AUTO_BUF struct pr_buf head = PR_BUF_INIT(4096);
+    static const char two[] =
+        "{\"time\": 5, \"rate\": 1}\n{\"time\": 6, \"rate\": 2}";
+    struct pr_channel_sum sum;
+    const char *at, *end;
+
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        pr_buf_printf(&b,
+                      "{\"task\": \"train\", \"time\": %.1f, \"rate\": %d}\n"
+                      "{\"time\": %.1f, \"rate\": 7}\n"
+                      "{\"task\": \"train_2\", \"time\": %d, \"rate\": 1}\n"
+                      "{\"task\": \"train_3\", \"rate\": 1}\n",
+                      1e9 + 0.4 * i, i < 3 ? 10 : 20, 1e9 + i, -i);
+    sum = scan(b.data, b.len, 7);
+    at = strstr(seen.data, "results.timings.train={");
+    assert_non_null(at);
+    end = strchr(at, '}');
+    pr_buf_add(&head, at, (size_t)(end - at));
+    assert_non_null(strstr(head.data, "\"start\": \"2001-09-09 "));
+    assert_non_null(strstr(head.data, "\"wall_time\": 2.0, \"time\": 2.0, "
+                                      "\"overhead\": 0.0, "
+                                      "\"sample_duration\": 0.5, \"rates\": "
+                                      "[10.0, "));
+    /* That of no task is not in the way, nor are times that go back. */
+    assert_null(strstr(end, "timings."));
+    pr_buf_done(&sum.rates);
+    sum = scan(two, strlen(two), 9);
+    assert_non_null(strstr(seen.data, "results.timings.train={"));
+    assert_non_null(strstr(seen.data, "\"rates\": [2.0, 2.0]"));
+    pr_buf_done(&sum.rates);
+}
+
 static void a_callback_can_stop_it(void **state)
 {
     struct pr_channel_sum sum;
@@ -382,6 +420,7 @@ static void running_out_of_memory_is_an_error(void **state)
     (void)state;
     for (int i = 0; i < 200; i++)
         add(&b, i % 7 ? "a" : "b", i % 11 ? "x" : "y", i);
+    pr_buf_str(&b, "{\"time\": 5, \"rate\": 1}\n{\"time\": 6, \"rate\": 2}\n");
     pr_buf_str(&b, "{\"a\": [1, 2, 3]}\n{\"event\": \"error\", \"data\": "
                    "{\"message\": \"no\"}}\n{\"end\": 1}");
     spit("c", b.data);
@@ -397,6 +436,7 @@ int main(void)
         cmocka_unit_test(the_first_bad_line_is_told),
         cmocka_unit_test(a_line_that_is_too_long_is_counted),
         cmocka_unit_test(rates_are_summed_up_by_task_and_units),
+        cmocka_unit_test(rates_with_times_are_timings),
         cmocka_unit_test(many_rates_take_bounded_memory),
         cmocka_unit_test(too_many_tasks_are_counted),
         cmocka_unit_test(no_two_rates_have_one_name),

@@ -31,6 +31,8 @@ prony run -q -o out --format json -P exp.command="python3 child.py" |
     python3 -c 'import json, sys
 e = json.load(sys.stdin)["experiments"][0]
 print(e["status"], [w.partition(", the first")[0] for w in e["warnings"]])
+timing = e["results"].pop("timings.train")
+print(set(timing["rates"]), timing["wall_time"] > 0)
 print({k: v for k, v in e["results"].items() if k[-2:] != "_s" and k != "max_rss_bytes"})
 print({k: (v["count"], v["mean"], v.get("units")) for k, v in e["rates"].items()})'
-head -n 2 out/experiments/0001*/channel.ndjson
+head -n 2 out/experiments/0001*/channel.ndjson | sed 's/"time": [0-9]*\.[0-9]*,/"time": T,/'

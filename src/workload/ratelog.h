@@ -1,0 +1,62 @@
+/*
+ * How fast a workload goes, measured while it works: rates over slices of time
+ * (base/rateslices.h), when to stop because the rate is known well enough
+ * (nn.steady), and the results timings.NAME, as milarun has them, and steady_*.
+ * Adding an iteration allocates nothing and takes no lock.
+ */
+#ifndef PR_WORKLOAD_RATELOG_H
+#define PR_WORKLOAD_RATELOG_H
+
+#include "base/rateslices.h"
+#include "base/steady.h"
+#include "conf/sections.h"
+#include "workload/sink.h"
+
+struct pr_ratelog {
+    struct pr_rateslices slices;
+    uint64_t start_wall_ns, end_wall_ns;
+    uint64_t start_ns, end_ns;   /* of the first, and the last iteration */
+    double steady, min_s, max_s; /* when to stop; 0: never, of steady, max_s */
+    size_t next_look;            /* at so many slices */
+    bool is_steady;
+};
+
+int pr_ratelog_init(struct pr_ratelog *l, const struct pr_nn_opts *nn,
+                    struct pr_err *err) PR_MUST_CHECK;
+void pr_ratelog_done(struct pr_ratelog *l); /* all zero is fine */
+
+/* An iteration from start to end by pr_clock_ns(), of so many items. True: it
+ * may stop. */
+bool pr_ratelog_add(struct pr_ratelog *l, uint64_t start_ns, uint64_t end_ns,
+                    uint64_t items);
+
+/* After the last one: the partial slice is noted. */
+void pr_ratelog_end(struct pr_ratelog *l);
+
+/* Share of the time after which it stops at the latest; -1: it does not by
+ * time. */
+double pr_ratelog_share(const struct pr_ratelog *l);
+
+/* What a timing says, also of another process. */
+struct pr_timing {
+    uint64_t start_wall_ns, end_wall_ns;
+    double wall_s, time_s;
+    double slice_s;
+    const double *rates;
+    size_t count;
+    const char *const *metrics; /* names, or NULL: none */
+    const double *values;       /* of them; not finite: null */
+    size_t metric_count;
+};
+
+struct pr_timing pr_ratelog_timing(const struct pr_ratelog *l);
+
+/* The result timings.NAME. */
+void pr_timing_put(const struct pr_timing *t, struct pr_sink *k,
+                   const char *name);
+
+/* The results steady_rate, steady_std and so on (docs/measures.md). */
+int pr_ratelog_put_steady(const struct pr_ratelog *l, struct pr_sink *k,
+                          struct pr_err *err) PR_MUST_CHECK;
+
+#endif
