@@ -140,7 +140,12 @@ static void prepare(pid_t keeper, const struct pr_child *c, int report)
 {
     int log;
 
-    (void)setpgid(0, 0);
+    /* The kernel shares time out by session first (autogroup): were two slots
+     * one, the busier one would weigh its neighbour down. */
+    if (c->cpus)
+        (void)setsid();
+    else
+        (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != keeper)
         _exit(127); /* it died before it could take us along */

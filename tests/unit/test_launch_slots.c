@@ -102,7 +102,10 @@ static void children_are_told_where_they_are(void **state)
 
         spawn_in(t, i, i,
                  "sed -n 's/Cpus_allowed_list:.//p' /proc/self/status;"
-                 "echo slot $PRONY_SLOT cores $PRONY_CORES $OMP_NUM_THREADS",
+                 "echo slot $PRONY_SLOT cores $PRONY_CORES $OMP_NUM_THREADS;"
+                 /* a session of its own: the sixth field */
+                 "read pid name state parent group session rest </proc/$$/stat;"
+                 "test $session = $$ || echo a session with others",
                  NULL);
         assert_int_equal(expect_end(t, i).wait_status, 0);
         snprintf(want, sizeof want, "%s\nslot %u cores %u %u\n", slot->cpus, i,
