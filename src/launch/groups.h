@@ -33,6 +33,9 @@ int pr_hierarchy_mount(const char *root, const char *controller,
 /* The tightest memory limit on our group and those above; UINT64_MAX: none. */
 uint64_t pr_hierarchy_memory(const struct pr_hierarchy *h);
 
+/* How many CPUs' time our group may use; INFINITY: any. */
+double pr_hierarchy_cpus(const struct pr_hierarchy *h);
+
 /* A tree that we made: a folder with our name, in it one group a slot. In v2
  * there may be also "harness", for processes of the group above, and
  * "undo.cpuset" for a controller that we enabled in that group: so it can be

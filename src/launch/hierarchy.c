@@ -3,6 +3,7 @@
 #include "launch/sysfile.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,22 +163,69 @@ int pr_hierarchy_find(const char *root, const char *controller,
     return rc;
 }
 
-uint64_t pr_hierarchy_memory(const struct pr_hierarchy *h)
+/* Goes from our group up to the mount's root; the least that f finds. */
+static double tightest(const struct pr_hierarchy *h,
+                       bool (*f)(const char *dir, int version, double *ret))
 {
-    const char *file = h->version == 1 ? "memory.limit_in_bytes" : "memory.max";
     size_t least = strlen(h->mount);
-    uint64_t best = UINT64_MAX, here;
+    double best = INFINITY, here;
     char folder[PATH_MAX];
 
     snprintf(folder, sizeof folder, "%s", h->own);
     for (;;) {
         char *slash;
 
-        if (pr_sysfile_number(&here, "%s/%s", folder, file) && here < best)
+        if (f(folder, h->version, &here) && here < best)
             best = here;
         slash = strrchr(folder, '/');
         if (!slash || (size_t)(slash - folder) < least)
             return best;
         *slash = '\0';
     }
+}
+
+static bool memory_limit(const char *dir, int version, double *ret)
+{
+    uint64_t bytes;
+
+    if (!pr_sysfile_number(&bytes, "%s/%s", dir,
+                           version == 1 ? "memory.limit_in_bytes"
+                                        : "memory.max"))
+        return false;
+    *ret = (double)bytes;
+    return true;
+}
+
+static bool cpu_quota(const char *dir, int version, double *ret)
+{
+    char text[64];
+    double quota, period;
+
+    if (version == 2) {
+        if (!pr_sysfile_read(text, sizeof text, "%s/cpu.max", dir) ||
+            sscanf(text, "%lf %lf", &quota, &period) != 2)
+            return false;
+    } else {
+        uint64_t q, p;
+
+        if (!pr_sysfile_number(&q, "%s/cpu.cfs_quota_us", dir) ||
+            !pr_sysfile_number(&p, "%s/cpu.cfs_period_us", dir))
+            return false;
+        quota = (double)q;
+        period = (double)p;
+    }
+    *ret = quota / period;
+    return period > 0;
+}
+
+uint64_t pr_hierarchy_memory(const struct pr_hierarchy *h)
+{
+    double bytes = tightest(h, memory_limit);
+
+    return bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
+}
+
+double pr_hierarchy_cpus(const struct pr_hierarchy *h)
+{
+    return tightest(h, cpu_quota);
 }

@@ -309,6 +309,28 @@ static int hold_all(struct pr_slots *s, const struct pr_hierarchy *cpu,
     return PR_OK;
 }
 
+/* Cores are whole, time is not: a quota cannot be shared out by them. */
+static int note_quota(struct pr_slots *s, struct pr_err *err)
+{
+    struct pr_hierarchy h;
+    char text[160];
+    double cpus;
+    int rc = pr_hierarchy_mount(s->root, "cpu", s->arena, &h, err);
+
+    if (rc || !h.version)
+        return rc;
+    cpus = pr_hierarchy_cpus(&h);
+    if (cpus >= pr_cpus_count(&s->topology.allowed))
+        return PR_OK;
+    snprintf(text, sizeof text,
+             "a quota allows the time of %.2f CPUs where slots have %u: they "
+             "slow each other down",
+             cpus, pr_cpus_count(&s->topology.allowed));
+    pr_slots_note(s, text,
+                  "give the container CPUs (--cpuset-cpus), not time (--cpus)");
+    return PR_OK;
+}
+
 int pr_slots_hold(struct pr_slots *s, struct pr_err *err)
 {
     struct pr_hierarchy cpu, memory, limits;
@@ -322,7 +344,9 @@ int pr_slots_hold(struct pr_slots *s, struct pr_err *err)
     if (rc)
         return rc;
     share_memory(s, &limits);
-    rc = choose_nodes(s, err);
+    rc = note_quota(s, err);
+    if (!rc)
+        rc = choose_nodes(s, err);
     if (!rc && s->opts->group && *s->opts->group)
         rc = pr_slots_named(s, &named, err);
     return rc || named ? rc : hold_all(s, &cpu, &memory, err);

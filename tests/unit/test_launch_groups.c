@@ -266,6 +266,44 @@ static void limits_above_us_count(void **state)
     assert_int_equal(pr_slots_reserve(slots), 4096 * MIB - 3 * 1322 * MIB);
 }
 
+static void a_quota_of_time_is_noted(void **state)
+{
+    static const struct {
+        const char *mounts, *own, *files[4];
+        size_t notes;
+    } rows[] = {
+        {V2, "0::/c\n", {CG "/c/cpu.max", "200000 100000"}, 1},
+        {V2, "0::/c\n", {CG "/c/cpu.max", "max 100000"}, 0},
+        {V2, "0::/c\n", {CG "/c/cpu.max", "1600000 100000"}, 0},
+        {"3 2 0:1 / /cpu rw - cgroup c rw,cpu,cpuacct\n",
+         "2:cpu,cpuacct:/c\n",
+         {"/cpu/c/cpu.cfs_quota_us", "50000", "/cpu/c/cpu.cfs_period_us",
+          "100000"},
+         1},
+        {"3 2 0:1 / /cpu rw - cgroup c rw,cpu,cpuacct\n",
+         "2:cpu,cpuacct:/c\n",
+         {"/cpu/c/cpu.cfs_quota_us", "-1", "/cpu/c/cpu.cfs_period_us",
+          "100000"},
+         0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct pr_slots_note *note;
+        size_t n, quotas = 0;
+
+        system_of(rows[i].mounts, rows[i].own);
+        for (int k = 0; k < 4 && rows[i].files[k]; k += 2)
+            fake_put(rows[i].files[k], rows[i].files[k + 1]);
+        make_slots(2);
+        note = pr_slots_notes(slots, &n);
+        for (size_t k = 0; k < n; k++)
+            quotas += strstr(note[k].what, "quota") != NULL;
+        assert_int_equal(quotas, rows[i].notes);
+        assert_int_equal(leave_slots(state), 0);
+        assert_int_equal(fake_enter(state), 0);
+    }
+}
+
 /* A slot across nodes, or more memory than a node has: any node will do. */
 static void nodes_are_bound_where_they_suffice(void **state)
 {
@@ -330,6 +368,7 @@ int main(void)
         TEST(nothing_is_mounted),
         TEST(containers_see_a_part),
         TEST(limits_above_us_count),
+        TEST(a_quota_of_time_is_noted),
         TEST(nodes_are_bound_where_they_suffice),
         TEST(too_little_memory_is_not_shared),
         TEST(running_out_of_memory_is_an_error),
