@@ -4,8 +4,8 @@
  * week takes the memory of one of a minute.
  */
 #include "analyse/suite_impl.h"
+#include "analyse/suite_rates.h"
 #include "base/json.h"
-#include "base/json_scan.h"
 
 #include <math.h>
 #include <string.h>
@@ -161,49 +161,6 @@ static int metric_member(struct parse *p, const char *key, size_t len)
 
 /* ---- timings */
 
-/* Numbers, one after another; anything else among them counts as NaN. */
-static int take_rates(struct parse *p, struct pr_suite_slices *s)
-{
-    struct pr_json_scan scan = {.pos = p->w.pos,
-                                .end = p->w.end,
-                                .line_start = p->w.text,
-                                .name = p->w.name,
-                                .line = p->w.line,
-                                .arena = p->r->scratch,
-                                .err = p->err};
-    bool more = true;
-
-    pr_json_skip_space(&scan);
-    scan.pos++; /* the bracket */
-    pr_json_skip_space(&scan);
-    if (scan.pos < scan.end && *scan.pos == ']')
-        more = false;
-    while (more) {
-        struct pr_value v = {0};
-        int rc;
-
-        pr_json_skip_space(&scan);
-        if (scan.pos < scan.end && strchr("\"[{", *scan.pos))
-            rc = pr_json_scan_skip(&scan);
-        else if (scan.pos < scan.end)
-            rc = pr_json_scan_word(&scan, &v);
-        else
-            rc = pr_json_wrong(&scan, scan.pos, "the text ends inside a list");
-        if (rc)
-            return rc;
-        pr_suite_slices_add(s, pr_is_number(&v) ? pr_number(&v) : (double)NAN);
-        pr_json_skip_space(&scan);
-        more = scan.pos < scan.end && *scan.pos == ',';
-        scan.pos += more;
-    }
-    if (scan.pos == scan.end || *scan.pos != ']')
-        return pr_json_wrong(&scan, scan.pos, "expected ',' or ']'");
-    p->w.pos = scan.pos + 1;
-    p->w.text = scan.line_start;
-    p->w.line = scan.line;
-    return PR_OK;
-}
-
 static int keep_curve(struct parse *p, const struct pr_suite_slices *s)
 {
     struct pr_suite_run *run = &p->item->run;
@@ -235,7 +192,7 @@ static int rates_member(struct parse *p, const char *key, size_t len)
         if (!s.points)
             return pr_fail_nomem(p->err);
     }
-    rc = take_rates(p, &s);
+    rc = pr_suite_rates_take(&p->w, &s, p->r->scratch, p->err);
     if (rc)
         return rc;
     pr_suite_slices_end(&s, &p->rates[p->rate_count - 1]);
