@@ -127,6 +127,57 @@ static void curves_are_folded(void **state)
     pr_suite_free(s);
 }
 
+/* Before the last twenty a curve is read roughly: to fifteen digits. */
+static void curves_of_all_numbers(void **state)
+{
+    static const double want[] = {1.5, -2,  0.001, 12345.678901234567,
+                                  3e9, NAN, 25,    1e-7};
+    static const char head[] =
+        "[1.5, -2, 0.001,\n 12345.678901234567,3E+9, NaN, 2.5e1, 1e-07";
+    struct pr_suite_opts o = {.threads = 1, .curve = 64};
+    struct pr_suite *s = NULL;
+    char rates[512];
+    size_t n = (size_t)snprintf(rates, sizeof rates, "%s", head);
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        n += (size_t)snprintf(rates + n, sizeof rates - n, ", %d.25", i);
+    snprintf(rates + n, sizeof rates - n, "]");
+    mkdir("d", 0700);
+    put_result("d/a.json", "s.a", "0", "true", "1", rates);
+    assert_int_equal(pr_suite_read("d", &o, &s, NULL), PR_OK);
+    assert_int_equal(s->tests[0].runs[0]->curve_len, 28);
+    for (size_t i = 0; i < 8; i++) {
+        double got = (double)s->tests[0].runs[0]->curve[i];
+        if (isnan(want[i]))
+            assert_true(isnan(got));
+        else
+            assert_true(fabs(got - want[i]) <= 1e-6 * fabs(want[i]));
+    }
+    NEAR(s->tests[0].train.mean, 8.75); /* of 0.25 to 17.25 */
+    pr_suite_free(s);
+}
+
+/* An error after a list says the right line. */
+static void lines_are_counted(void **state)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
+    struct pr_suite *s;
+
+    (void)state;
+    pr_buf_str(&text, "{\"name\": \"a\", \"job_id\": \"0\",\n\"timings\": "
+                      "{\"train\": {\"rates\": [\n");
+    for (int i = 0; i < 60; i++)
+        pr_buf_printf(&text, "%d%s\n", i, i < 59 ? "," : "");
+    pr_buf_str(&text, "]}},\n  oops}");
+    mkdir("d", 0700);
+    spit("d/a.json", text.data);
+    s = read_suite("d", 1);
+    assert_int_equal(s->note_count, 1);
+    assert_string_equal(s->notes[0].where, "d/a.json:64:3");
+    pr_suite_free(s);
+}
+
 static void one_test(void **state)
 {
     const struct pr_suite_test *t;
@@ -611,6 +662,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(steady_windows, enter, leave),
         cmocka_unit_test_setup_teardown(curves_are_folded, enter, leave),
+        cmocka_unit_test_setup_teardown(curves_of_all_numbers, enter, leave),
+        cmocka_unit_test_setup_teardown(lines_are_counted, enter, leave),
         cmocka_unit_test_setup_teardown(one_test, enter, leave),
         cmocka_unit_test_setup_teardown(strange_files, enter, leave),
         cmocka_unit_test_setup_teardown(devices_of_all_kinds, enter, leave),
