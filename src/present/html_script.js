@@ -4,7 +4,7 @@
   function value(row, i) {
     var text = row.cells[i].textContent.trim();
     var n = parseFloat(text.replace(/[\s\u202f]/g, "").replace(/^[^\d.+-]+/, ""));
-    return { text: text, n: n, none: text === "" || text === "NaN" || text === "\u2013" };
+    return { text: text, n: n, none: /^(nan%?|\u2013|)$/i.test(text) };
   }
   function sort(table, th, i) {
     var body = table.tBodies[0];

@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct pr_frame_number whole = {0, 0, false, "NaN"};
-static const struct pr_frame_number fixed = {0, 2, false, "NaN"};
-static const struct pr_frame_number share = {0, 1, true, "NaN"};
+/* "nan" as milarun's page has it. */
+static const struct pr_frame_number whole = {0, 0, false, NULL};
+static const struct pr_frame_number fixed = {0, 2, false, NULL};
+static const struct pr_frame_number share = {0, 1, true, NULL};
+static const struct pr_frame_number memory = {0, 0, false, "–"};
 
 static void put_head(struct pr_html *h, const char *name)
 {
@@ -51,6 +53,8 @@ static void put_heads(struct pr_html *h, const struct pr_suite_report *r)
 static void put_cell(struct pr_html *h, double v,
                      const struct pr_frame_number *how, const char *look)
 {
+    if (isnan(v) && !*look)
+        look = "none";
     pr_html_raw(h, *look ? "<td class=\"" : "<td");
     pr_html_raw(h, look);
     pr_html_raw(h, *look ? "\">" : ">");
@@ -102,7 +106,7 @@ static void put_row(struct pr_html *h, const struct pr_suite_report *r,
         put_cell(h, row->beside[i].ratio_adj, &fixed,
                  ratio_look(row->beside[i].ratio_adj));
     }
-    put_cell(h, row->test ? row->test->peak_memory : (double)NAN, &whole, "");
+    put_cell(h, row->test ? row->test->peak_memory : (double)NAN, &memory, "");
     pr_html_raw(h, "</tr>\n");
 }
 
@@ -170,21 +174,6 @@ static bool gather(const struct pr_suite_test *t, struct pr_arena *a,
     return true;
 }
 
-static void put_curve_words(struct pr_html *h, const struct shown *s)
-{
-    pr_html_printf(h, "<p class=\"soft\">Rate over time, %zu slices; ",
-                   s->slices);
-    if (s->curve_count > PR_HTML_LINES)
-        pr_html_printf(h,
-                       "band from the lowest to the highest of %zu runs, "
-                       "line their median.</p>\n",
-                       s->curve_count);
-    else if (s->curve_count == 1)
-        pr_html_raw(h, "one run.</p>\n");
-    else
-        pr_html_printf(h, "%zu runs.</p>\n", s->curve_count);
-}
-
 static void put_card(struct pr_html *h, const struct pr_suite_row *row,
                      struct shown *s)
 {
@@ -204,18 +193,16 @@ static void put_card(struct pr_html *h, const struct pr_suite_row *row,
                        (unsigned long long)t->n);
     pr_html_raw(h, "</span></p>\n");
     if (s->curve_count) {
-        snprintf(label, sizeof label, "rate over time of %zu runs",
-                 s->curve_count);
+        snprintf(label, sizeof label, "rate over time, %zu slices, %zu run%s",
+                 s->slices, s->curve_count, s->curve_count == 1 ? "" : "s");
         pr_html_curves(h, s->curves, s->curve_count, label);
-        put_curve_words(h, s);
+        pr_html_printf(h, "<p class=\"soft\">%s</p>\n", label);
     }
     if (s->rate_count) {
-        snprintf(label, sizeof label, "distribution of %zu rates",
-                 s->rate_count);
+        snprintf(label, sizeof label, "%zu rate%s, one by one", s->rate_count,
+                 s->rate_count == 1 ? "" : "s");
         pr_html_strip(h, s->rates, s->rate_count, label);
-        pr_html_printf(h, "<p class=\"soft\">%zu run%s%s.</p>\n", s->rate_count,
-                       s->rate_count == 1 ? "" : "s",
-                       s->rate_count > 3 ? "; box: the middle half" : "");
+        pr_html_printf(h, "<p class=\"soft\">%s</p>\n", label);
     }
     pr_html_raw(h, "</article>\n");
 }
@@ -229,6 +216,14 @@ void pr_html_cards(struct pr_html *h, const struct pr_suite_report *r,
     if (r->suite->kind == PR_SUITE_SUMMARY)
         return;
     pr_html_section(h, "curves", "Over time, and run by run");
+    pr_html_printf(
+        h,
+        "<p class=\"soft\">Curves: the rate in slices of time, from "
+        "start to end. Up to %d runs are lines; more are a band from "
+        "the lowest to the highest, with their median. Dots: the "
+        "steady rate of each run, from the slowest to the fastest; "
+        "the box holds the middle half.</p>\n",
+        PR_HTML_LINES);
     pr_html_raw(h, "<div class=\"cards\">\n");
     for (size_t i = 0; i < r->count; i++) {
         const struct pr_suite_test *t = r->rows[i].test;
