@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "conf/toml.h"
 #include "conf/yaml.h"
 
 #include <stdlib.h>
@@ -31,6 +32,12 @@ static bool ends_with(const char *s, const char *end)
     return n >= k && strcmp(s + n - k, end) == 0;
 }
 
+bool config_is_document(const char *text)
+{
+    return ends_with(text, ".yaml") || ends_with(text, ".yml") ||
+           ends_with(text, ".toml");
+}
+
 int config_read(struct pr_arena *a, const char *text, const char *option,
                 struct pr_value *ret, struct pr_err *err)
 {
@@ -44,15 +51,16 @@ int config_read(struct pr_arena *a, const char *text, const char *option,
     in.name = config_path(a, text);
     if (!in.name)
         return pr_fail_nomem(err);
-    if (ends_with(text, ".toml") || ends_with(text, ".cfg") ||
-        ends_with(text, ".ini")) {
+    if (ends_with(text, ".cfg") || ends_with(text, ".ini")) {
         pr_fail(err, PR_E_UNAVAIL, option, "cannot read '%s'", text);
-        return pr_hint(err, "JSON and YAML can be read");
+        return pr_hint(err, "JSON, YAML and TOML can be read");
     }
     rc = pr_file_read(in.name, MAX_CONFIG, a, &in.text, &in.len, err);
     if (rc)
         return rc;
     if (ends_with(text, ".yaml") || ends_with(text, ".yml"))
         return pr_yaml_read(in.text, in.len, in.name, a, ret, err);
+    if (ends_with(text, ".toml"))
+        return pr_toml_read(in.text, in.len, in.name, a, ret, err);
     return pr_json_read(&in, a, ret, NULL, err);
 }

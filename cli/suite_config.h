@@ -9,10 +9,13 @@
  * character. */
 bool config_is_inline(const char *text);
 
+/* Whether it is named as a file of YAML or TOML. */
+bool config_is_document(const char *text);
+
 /* A path with "~" and "~/…" replaced by the home directory. */
 const char *config_path(struct pr_arena *a, const char *path);
 
-/* Reads a .json or .yaml file, or inline JSON; option is for errors. */
+/* Reads a .json, .yaml or .toml file, or inline JSON; option is for errors. */
 int config_read(struct pr_arena *a, const char *text, const char *option,
                 struct pr_value *ret, struct pr_err *err) PR_MUST_CHECK;
 

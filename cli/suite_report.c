@@ -149,21 +149,19 @@ static void reading_done(struct reading *r)
         pr_suite_free(r->bases[i]);
 }
 
-/* JSON and YAML are summaries; folders and archives are read as such. */
+/* JSON, YAML and TOML are summaries; folders and archives are read as such. */
 static int read_base(struct cli *c, const char *text, struct pr_suite **ret,
                      struct pr_err *err)
 {
     const char *path = config_path(c->arena, text);
     struct pr_value v;
     struct stat st;
-    size_t n = strlen(text);
-    bool yaml = n > 4 && (strcmp(text + n - 4, ".yml") == 0 ||
-                          (n > 5 && strcmp(text + n - 5, ".yaml") == 0));
     int rc;
 
     if (!path)
         return pr_fail_nomem(err);
-    if (!config_is_inline(text) && !yaml && stat(path, &st) == 0)
+    if (!config_is_inline(text) && !config_is_document(text) &&
+        stat(path, &st) == 0)
         return pr_suite_read(path, NULL, ret, err);
     rc = config_read(c->arena, text, "--compare", &v, err);
     return rc ? rc

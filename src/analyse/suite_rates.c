@@ -67,27 +67,33 @@ static void take_early(struct pr_suite_slices *s, const char *p,
     }
 }
 
-static size_t count_bytes(const char *p, const char *end, char c)
+/* Lines are a few numbers each: memchr beats a look at every byte. */
+static size_t count_lines(const char *p, const char *end)
 {
     size_t n = 0;
 
-    for (; p < end; p++)
-        n += *p == c;
+    while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
+        n++;
+        p++;
+    }
     return n;
 }
 
-/* Where the slices that must be read exactly begin; the list is plain. */
-static const char *find_last(const char *from, const char *end, size_t commas)
+/* Where the last twenty begin, and how many are before them. from: there are
+ * no more than that. */
+static const char *find_last(const char *from, const char *end,
+                             size_t *ret_early)
 {
-    size_t keep = PR_SUITE_STEADY;
+    const char *after[PR_SUITE_STEADY]; /* the last commas */
+    size_t commas = 0;
 
-    if (commas < keep)
+    for (const char *p = from; (p = memchr(p, ',', (size_t)(end - p)));
+         commas++)
+        after[commas % PR_SUITE_STEADY] = ++p;
+    if (commas < PR_SUITE_STEADY)
         return from;
-    while (keep) {
-        end = memrchr(from, ',', (size_t)(end - from));
-        keep--;
-    }
-    return end + 1;
+    *ret_early = commas + 1 - PR_SUITE_STEADY;
+    return after[commas % PR_SUITE_STEADY];
 }
 
 /* After the bracket: past all but the last twenty. A list that holds more than
@@ -96,19 +102,17 @@ static void skip_early(struct pr_json_scan *scan, struct pr_suite_slices *s)
 {
     const char *from = scan->pos, *last;
     const char *end = memchr(from, ']', (size_t)(scan->end - from));
-    size_t commas, n;
+    size_t n = 0;
 
     if (!end || memchr(from, '"', (size_t)(end - from)) ||
         memchr(from, '[', (size_t)(end - from)) ||
         memchr(from, '{', (size_t)(end - from)))
         return;
-    commas = count_bytes(from, end, ',');
-    last = find_last(from, end, commas);
+    last = find_last(from, end, &n);
     if (last == from)
         return;
-    n = commas + 1 - PR_SUITE_STEADY;
     take_early(s, from, last - 1, n);
-    scan->line += (unsigned)count_bytes(from, last, '\n');
+    scan->line += (unsigned)count_lines(from, last);
     scan->pos = last;
     from = memrchr(scan->line_start, '\n', (size_t)(last - scan->line_start));
     scan->line_start = from ? from + 1 : scan->line_start;

@@ -249,11 +249,22 @@ static int device_member(struct parse *p, const char *key, size_t len)
     return is(key, len, "memory") ? members(p, memory_member) : skip(p);
 }
 
+/* The run has one device, and this is another. */
+static bool is_other(const struct parse *p, const char *key, size_t len)
+{
+    const char *device = p->item->run.device;
+
+    return device && !strchr(device, ',') && !is(key, len, device);
+}
+
 static int monitor_member(struct parse *p, const char *key, size_t len)
 {
-    struct peak *peaks = pr_arena_grow(p->r->scratch, p->peaks, p->peak_count,
-                                       &p->peak_cap, sizeof *peaks);
+    struct peak *peaks;
 
+    if (is_other(p, key, len))
+        return skip(p);
+    peaks = pr_arena_grow(p->r->scratch, p->peaks, p->peak_count, &p->peak_cap,
+                          sizeof *peaks);
     if (!peaks)
         return pr_fail_nomem(p->err);
     p->peaks = peaks;

@@ -55,22 +55,27 @@ void pr_suite_reader_done(struct pr_suite_reader *r)
     pr_buf_done(&r->text);
 }
 
+/* A short read of a file that has a size is its end. */
 static int read_fd(int fd, const char *path, struct pr_buf *text,
                    struct pr_err *err)
 {
     struct stat st;
+    size_t want = 65536, room = 0;
     ssize_t n = 1;
-    size_t want = 4096;
 
-    if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size < PR_SUITE_MAX_FILE)
-        want = (size_t)st.st_size + 1;
-    while (n) {
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+        st.st_size < PR_SUITE_MAX_FILE)
+        want = (size_t)st.st_size + 2;
+    else
+        st.st_size = 0;
+    while (n && (!st.st_size || (size_t)n == room || n < 0 || !room)) {
         if (text->len > PR_SUITE_MAX_FILE)
             return pr_fail(err, PR_E_FORMAT, path, "too large for a result");
         if (!pr_buf_reserve(text, want))
             return pr_fail_nomem(err);
         want = 65536;
-        n = read(fd, text->data + text->len, text->cap - text->len - 1);
+        room = text->cap - text->len - 1;
+        n = read(fd, text->data + text->len, room);
         if (n < 0 && errno != EINTR)
             return pr_fail_errno(err, PR_E_IO, path, "cannot read");
         text->len += n > 0 ? (size_t)n : 0;

@@ -7,7 +7,7 @@ try report nowhere --weights '{}'
 try report results --weights nowhere.json
 try report results --weights '{"s.a": "heavy"}'
 try report results --weights '{"s.a": '
-try report results --weights weights.toml
+try report results --weights weights.ini
 try report results --compare '[]'
 try report results --price cheap
 try report results --strict

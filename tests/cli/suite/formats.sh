@@ -10,3 +10,5 @@ prony report results --weights "$w" -q --strict > report.txt || echo "status $?"
 wc -l < report.txt
 printf 's.a: {weight: 3}\n' > weights.yaml
 prony report results --weights weights.yaml -q --strict
+printf '["s.a"]\nweight = 3\n' > weights.toml
+prony report results --weights weights.toml -q | tail -1
