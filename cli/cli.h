@@ -28,6 +28,7 @@ enum verb_bit {
     ON_SCALING = 1 << 10,
     ON_PLOT = 1 << 11,
     ON_SUMMARY = 1 << 12,
+    ON_RERUN = 1 << 13,
     ON_GATHER = 1 << 20,
     ON_COMPARE = 1 << 16,
     ON_PLANS = ON_PLAN | ON_RUN,
@@ -135,10 +136,14 @@ void help_verb(const struct verb *v, struct pr_buf *out);
 int hidden_verb(const char *name, int argc, char **argv, struct pr_err *err);
 bool is_hidden_verb(const char *name);
 
+/* The command line of `prony`, argv[0] included; the exit status. */
+int cli_main(int argc, char **argv);
+
 /* The verbs. */
 int cmd_demo(struct cli *c, struct pr_err *err);
 int cmd_plan(struct cli *c, struct pr_err *err);
 int cmd_run(struct cli *c, struct pr_err *err);
+int cmd_rerun(struct cli *c, struct pr_err *err);
 int cmd_generate(struct cli *c, struct pr_err *err);
 int cmd_capacity(struct cli *c, struct pr_err *err);
 int cmd_report(struct cli *c, struct pr_err *err);

@@ -3,6 +3,7 @@
 #include "cli/targets.h"
 #include "cli/validation.h"
 #include "present/screen.h"
+#include "record/logline.h"
 #include "run/progress.h"
 #include "run/run.h"
 #include "run/session.h"
@@ -134,6 +135,22 @@ static void show_progress(struct watcher *w)
     pr_live_tick(w->live);
 }
 
+/* The last thing it said, and where the rest is. */
+static void add_log(const struct watcher *w, const char *id, struct pr_buf *out)
+{
+    PR_AUTO_BUF struct pr_buf tail = PR_BUF_INIT(4096);
+    char path[4096];
+
+    if (pr_rundir_file(w->dir, id, "log.txt", path, NULL))
+        return;
+    if (!pr_log_tail(path, 1, 512, &tail, NULL) && pr_buf_ok(&tail) &&
+        tail.len > 1) {
+        pr_buf_str(out, "; last line: ");
+        pr_screen_clean(out, tail.data, tail.len - 1);
+    }
+    pr_buf_printf(out, "; its log: %s", path);
+}
+
 /* A line about one experiment above the live line, made harmless. */
 static void tell(const struct watcher *w, const struct pr_event *e)
 {
@@ -144,8 +161,7 @@ static void tell(const struct watcher *w, const struct pr_event *e)
     if (e->kind == PR_EVENT_EXPERIMENT_RETRY)
         pr_buf_str(&text, "; trying again");
     else
-        pr_buf_printf(&text, "; its log: %s/experiments/%s/log.txt",
-                      w->dir->path, e->id);
+        add_log(w, e->id, &text);
     if (pr_buf_ok(&text))
         pr_live_message(w->live, text.data);
 }
@@ -191,6 +207,8 @@ static void say_end(const struct pr_rundir *d, const struct pr_run_summary *sum)
             finished += sum->by_status[i];
     if (sum->earlier == sum->total)
         say(SAY_INFO, "all of it was done before, nothing was run\n");
+    if (sum->jobs)
+        say(SAY_INFO, "Total time: %.2fs\n", sum->elapsed_s);
     say(SAY_INFO, "results: %s\n", d->path);
     if (finished < sum->total)
         say(SAY_INFO,
@@ -200,7 +218,7 @@ static void say_end(const struct pr_rundir *d, const struct pr_run_summary *sum)
             (unsigned long long)sum->total, d->path);
 }
 
-static int go(struct cli *c, struct pr_rundir *d, long retry,
+static int go(struct cli *c, struct pr_rundir *d, long retry, bool show,
               struct pr_err *err)
 {
     struct watcher w = {.live = live_new(c, "experiments"), .dir = d};
@@ -215,11 +233,12 @@ static int go(struct cli *c, struct pr_rundir *d, long retry,
 
     c->signo = sum.signo;
     pr_live_free(w.live);
-    if (sum.total && print_results(c, d, &shown) && !rc) {
+    if (show && sum.total && print_results(c, d, &shown) && !rc) {
         *err = shown;
         rc = shown.code;
     }
-    say_end(d, &sum);
+    if (show)
+        say_end(d, &sum);
     return rc;
 }
 
@@ -234,6 +253,19 @@ static int resume_dir(struct cli *c, const char *path, struct pr_rundir *d,
                        "takes no target, --plan or -o");
     rc = refuse_changes(c, "--resume runs the plan as it stands", err);
     return rc ? rc : pr_rundir_resume(path, d, err);
+}
+
+int run_plan(struct cli *c, struct pr_plan *p, const char *dir, bool show,
+             struct pr_err *err)
+{
+    struct pr_rundir d;
+    int rc = pr_session_create(dir, p, &d, err);
+
+    if (rc)
+        return rc;
+    rc = go(c, &d, -1, show, err);
+    pr_rundir_close(&d);
+    return rc;
 }
 
 int cmd_run(struct cli *c, struct pr_err *err)
@@ -251,7 +283,7 @@ int cmd_run(struct cli *c, struct pr_err *err)
     rc = resume ? resume_dir(c, resume, &d, err) : new_dir(c, &d, err);
     if (rc)
         return rc;
-    rc = go(c, &d, retry, err);
+    rc = go(c, &d, retry, true, err);
     pr_rundir_close(&d);
     return rc;
 }

@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/dlio.h"
+#include "cli/milarun.h"
 #include "prony_config.h"
 #include "run/attempt.h"
 #include "workload/mpi.h"
@@ -51,6 +52,18 @@ static const struct verb verbs[] = {
      "  prony run sweep.yaml --repeat 3 --timeout 10m --retry 1\n"
      "  prony run sweep.yaml --image localhost/prony\n",
      cmd_run},
+    {"rerun", ON_RERUN, "RESULT.json [-- ARGS…]",
+     "one experiment again, from its result",
+     "Runs the experiment of a result once more, in a new run directory: a "
+     "result file of a suite (milarun's or ours), with its arguments, devices, "
+     "environment and job id; or experiments/ID/result.json of any run, with "
+     "its parameters. What stands after -- is appended to the arguments, and "
+     "-P changes parameters.",
+     "  prony rerun out/standard.vae.J0.0.20261118-010507-618620.json\n"
+     "  prony rerun out/standard.vae.J0.0.*.json -- --batch-size 32\n"
+     "  prony rerun out/experiments/0001-a571f80d/result.json -P exp.timeout=60"
+     "\n",
+     cmd_rerun},
     {"generate", ON_GENERATE, "[TARGET…] [NAME=VALUE…]",
      "make the data set of an experiment, and nothing else",
      "Makes the files that dataset.* describes: npz, npy, hdf5, tfrecord, csv, "
@@ -380,22 +393,28 @@ static int dispatch(int argc, char **argv, struct pr_err *err)
              : unknown_verb(argv[1], err);
 }
 
-int main(int argc, char **argv)
+int cli_main(int argc, char **argv)
 {
     struct pr_err err = {0};
-    int rc;
+    int rc = dispatch(argc, argv, &err);
 
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error return */
-    if (dlio_called(argc, argv, &rc))
-        return rc;
-    /* One of the processes that mpirun starts for an experiment. */
-    if (argc == 3 && strcmp(argv[1], PR_MPI_VERB) == 0)
-        return pr_attempt_body(NULL, argv[2]);
-    rc = dispatch(argc, argv, &err);
     /* A reader that has seen enough ("| head") is no failure of ours. */
     if (rc == PR_E_IO && err.sys_errno == EPIPE && !strcmp(err.where, "stdout"))
         return 0;
     if (rc)
         say_error(&err);
     return stopped_by ? 128 + stopped_by : pr_code_exit_status(rc);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error return */
+    if (dlio_called(argc, argv, &status) || milarun_called(argc, argv, &status))
+        return status;
+    /* One of the processes that mpirun starts for an experiment. */
+    if (argc == 3 && strcmp(argv[1], PR_MPI_VERB) == 0)
+        return pr_attempt_body(NULL, argv[2]);
+    return cli_main(argc, argv);
 }

@@ -102,13 +102,6 @@ static void add_name(const char **names, size_t *n, const char *name)
     names[(*n)++] = name;
 }
 
-/* They follow from suite.devices, which is shown. */
-static bool is_slot(const char *name)
-{
-    return strcmp(name, "suite.device") == 0 ||
-           strncmp(name, "suite.slot", 10) == 0;
-}
-
 static int put_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
                      struct pr_buf *out, struct pr_err *err)
 {
@@ -125,8 +118,7 @@ static int put_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
         names[n++] = "exp.name";
     for (size_t i = 0;
          n < MAX_NAMES - 1 && (variable = pr_plan_variable_name(p, i)); i++)
-        if (!is_slot(variable))
-            names[n++] = variable;
+        names[n++] = variable;
     if (computes(p))
         add_name(names, &n, "exp.model");
     else if (is_set(p, "suite.experiment"))

@@ -1,7 +1,7 @@
 # bash completion for prony. Written by "prony __complete bash"; do not
 # edit.
 
-_prony_verbs='demo plan run generate capacity report summary parse scaling compare plot gather model help doctor'
+_prony_verbs='demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor'
 _prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container suite task sys.plan_builder'
 _prony_names='exp.workload
 exp.command
@@ -262,6 +262,7 @@ suite.cgroup
 suite.isolate
 suite.run
 suite.entry
+suite.extra
 task.name
 task.system
 task.results
@@ -424,6 +425,16 @@ _prony_options()
         --dry-run \
         --launcher \
         --format ;;
+    rerun) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --output \
+        --param \
+        --data ;;
     generate) echo \
         --help \
         --log-level \
@@ -665,6 +676,12 @@ _prony_option()
     'run --resume') echo 'dir' ;;
     'run --launcher') echo 'choice local' ;;
     'run --format') echo 'choice text json' ;;
+    'rerun --log-level') echo 'choice critical error warning info debug' ;;
+    'rerun --color') echo 'choice auto always never' ;;
+    'rerun --progress') echo 'choice auto always never plain json' ;;
+    'rerun --output' | 'rerun -o') echo 'dir' ;;
+    'rerun --param' | 'rerun -P') echo 'set' ;;
+    'rerun --data' | 'rerun -d') echo 'dir' ;;
     'generate --log-level') echo 'choice critical error warning info debug' ;;
     'generate --color') echo 'choice auto always never' ;;
     'generate --progress') echo 'choice auto always never plain json' ;;
@@ -800,6 +817,7 @@ _prony_takes()
     case $1 in
     plan) echo target ;;
     run) echo target ;;
+    rerun) echo file ;;
     generate) echo target ;;
     capacity) echo target ;;
     report) echo dir ;;

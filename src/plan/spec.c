@@ -536,10 +536,20 @@ size_t pr_plan_groups(const struct pr_plan *p)
     return p->group_count;
 }
 
-/* Notes a name once; true when it is the one asked for. */
-static bool is_nth(uint32_t name, uint8_t *seen, size_t *i)
+/* Of what makes a copy of a job, suite.devices is enough to tell them apart. */
+static bool is_shown(const struct pr_plan *p, uint32_t name)
 {
-    if (seen[name])
+    const char *text = pr_names_text(p->scope.names, name);
+
+    return strcmp(text, "suite.device") != 0 &&
+           strncmp(text, "suite.slot", 10) != 0;
+}
+
+/* Notes a name once; true when it is the one asked for. */
+static bool is_nth(const struct pr_plan *p, uint32_t name, uint8_t *seen,
+                   size_t *i)
+{
+    if (seen[name] || !is_shown(p, name))
         return false;
     seen[name] = 1;
     return (*i)-- == 0;
@@ -555,14 +565,14 @@ static uint32_t nth_varied(const struct pr_plan *p, uint8_t *seen, size_t i)
 {
     for (size_t g = 0; g < p->group_count; g++)
         for (size_t v = 0; v < p->groups[g].var_count; v++)
-            if (is_nth(shown_name(&p->groups[g].vars[v]), seen, &i))
+            if (is_nth(p, shown_name(&p->groups[g].vars[v]), seen, &i))
                 return shown_name(&p->groups[g].vars[v]);
     for (size_t g = 0; g < p->group_count; g++)
         for (size_t e = 0; e < p->groups[g].ext_count; e++)
             for (size_t c = 0; c < p->groups[g].exts[e].case_count; c++) {
                 const struct pr_settings *s = &p->groups[g].exts[e].cases[c];
                 for (size_t k = 0; k < s->count; k++)
-                    if (is_nth(s->items[k]->name, seen, &i))
+                    if (is_nth(p, s->items[k]->name, seen, &i))
                         return s->items[k]->name;
             }
     return PR_NO_NAME;

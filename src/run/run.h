@@ -24,6 +24,7 @@ struct pr_run_opts {
 struct pr_run_summary {
     uint64_t total;
     uint64_t by_status[PR_STATUS_COUNT];
+    uint64_t jobs;    /* of suites, that were begun now */
     uint64_t earlier; /* of these, finished by an earlier run */
     double elapsed_s;
     int signo; /* that stopped it; 0: it went to the end */

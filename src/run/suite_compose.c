@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_KEYS = 24 };
+enum { MAX_KEYS = 128 };
 
 struct builder {
     const struct pr_suite_source *s;
@@ -79,6 +79,8 @@ const char *pr_suite_job_id(const struct pr_suite_source *s,
     long long run = s->suite.run < 0 ? 0 : (long long)s->suite.run;
     long long device = (long long)s->suite.device;
 
+    if (s->suite.run < -1)
+        return NULL;
     if (device < 0) /* on so many at once: milarun counts from none */
         device = (long long)s->suite.devices->len - 1;
     if (device < 0)
@@ -90,13 +92,18 @@ const char *pr_suite_job_id(const struct pr_suite_source *s,
 
 /* ---- what was run */
 
+static bool is_extra(const struct pr_suite_source *s, const char *key)
+{
+    return pr_get(s->suite.extra, key) != NULL;
+}
+
 static void put_name(struct builder *b)
 {
     const struct pr_suite_source *s = b->s;
     const char *data = getenv("PRONY_DATA");
     char id[64], whole[PATH_MAX];
-    const char *name =
-        pr_arena_printf(b->a, "%s.%s", s->suite.name, s->suite.job);
+    const char *name = pr_arena_printf(b->a, "%s%s%s", s->suite.name,
+                                       *s->suite.job ? "." : "", s->suite.job);
 
     b->failed |= !name;
     put(b, "name", pr_str(name ? name : ""));
@@ -105,11 +112,18 @@ static void put_name(struct builder *b)
         data = getenv("MILARUN_DATAROOT");
     put(b, "dataroot", text(b, data && realpath(data, whole) ? whole : data));
     put(b, "outdir", text(b, realpath(s->dir, whole) ? whole : s->dir));
-    put(b, "job", *s->suite.entry);
-    if (s->suite.device >= 0)
+    if (s->suite.entry->kind == PR_MAP && s->suite.entry->len &&
+        !is_extra(s, "job"))
+        put(b, "job", *s->suite.entry);
+    if (s->suite.device >= 0 && !is_extra(s, "device"))
         put(b, "device", pr_int(s->suite.device));
-    if (s->suite.devices->len)
+    if (s->suite.devices->len && !is_extra(s, "devices"))
         put(b, "devices", *s->suite.devices);
+    for (uint32_t i = 0; s->suite.extra->kind == PR_MAP &&
+                         i < s->suite.extra->len && b->n < MAX_KEYS - 16;
+         i++)
+        put(b, s->suite.extra->members[i].key,
+            s->suite.extra->members[i].value);
 }
 
 /* By milarun's names, where they are known; else by what they look like. */

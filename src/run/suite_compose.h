@@ -14,7 +14,7 @@ struct pr_suite_source {
     const char *time; /* of the end */
 };
 
-/* "0.1": repeat and device, or what suite.job_id says. Returns out. */
+/* "0.1": repeat and device. Returns out; NULL: it has none. */
 const char *pr_suite_job_id(const struct pr_suite_source *s,
                             char out[static 64]);
 

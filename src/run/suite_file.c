@@ -83,15 +83,19 @@ static int load(const char *dir, const char *id, struct pr_arena *a,
     return ret->time ? 1 : pr_fail_nomem(err);
 }
 
-/* DIR/<suite>.<job>.J<id>[.FAIL].<time>.json */
+/* DIR/<suite>[.<job>][.J<id>][.FAIL].<time>.json */
 static int name_of(const struct pr_suite_source *s, struct pr_arena *a,
                    const char **ret, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf path = PR_BUF_INIT(4096);
     char job_id[64];
 
-    pr_buf_printf(&path, "%s/%s.%s.J%s%s.", s->dir, s->suite.name, s->suite.job,
-                  pr_suite_job_id(s, job_id), s->ok ? "" : ".FAIL");
+    pr_buf_printf(&path, "%s/%s", s->dir, s->suite.name);
+    if (*s->suite.job)
+        pr_buf_printf(&path, ".%s", s->suite.job);
+    if (pr_suite_job_id(s, job_id))
+        pr_buf_printf(&path, ".J%s", job_id);
+    pr_buf_str(&path, s->ok ? "." : ".FAIL.");
     put_time(&path, s->time);
     pr_buf_str(&path, ".json");
     if (!pr_buf_ok(&path))

@@ -19,7 +19,7 @@ static void count_run(struct pr_member *m, uint32_t n, int64_t repeat)
 {
     for (uint32_t i = 0; i < n; i++)
         if (strcmp(m[i].key, "suite.run") == 0 && m[i].value.kind == PR_INT &&
-            m[i].value.i < 0)
+            m[i].value.i == -1)
             m[i].value = pr_int(repeat > 0 ? repeat - 1 : 0);
 }
 
@@ -361,6 +361,7 @@ int pr_trip_ready(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
         t->job.exp.log_file = "";
         return fail(r, t, &inner, err);
     }
+    r->sum->jobs += *t->suite.name != '\0';
     why = why_skip(&t->job, begun);
     if (why)
         return skip(r, t, why, err);

@@ -1,0 +1,297 @@
+/*
+ * The program under the name `milarun`. Its commands become our own verbs; what
+ * differs is said in docs/from-milarun.md.
+ */
+#include "cli/milarun.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/milarun_run.h"
+#include "conf/milarun_table.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int say_wrong(const char *what)
+{
+    say(SAY_CRITICAL, "milarun: error: %s\n", what);
+    return 1;
+}
+
+/* ~ and ~/x, as a shell would; milarun does so itself. */
+static const char *expanded(struct pr_arena *a, const char *path)
+{
+    const char *home = getenv("HOME");
+
+    if (!path || path[0] != '~' || (path[1] && path[1] != '/') || !home)
+        return path;
+    return pr_arena_printf(a, "%s%s", home, path + 1);
+}
+
+const char *milarun_dataroot(struct pr_arena *a, const struct milarun_args *m)
+{
+    const char *dir = m->value[M_DATAROOT];
+
+    return expanded(a, dir ? dir : getenv("MILARUN_DATAROOT"));
+}
+
+int milarun_no_dataroot(void)
+{
+    return say_wrong("no dataroot specified,  please use --dataroot/-d or set "
+                     "$MILARUN_DATAROOT");
+}
+
+/* --out, or a new folder in $MILARUN_OUTROOT; NULL: neither. */
+const char *milarun_out(struct pr_arena *a, const struct milarun_args *m)
+{
+    const char *root = getenv("MILARUN_OUTROOT");
+    time_t now = time(NULL);
+    char text[64];
+    struct tm tm;
+
+    if (m->value[M_OUT] || !root)
+        return expanded(a, m->value[M_OUT]);
+    localtime_r(&now, &tm);
+    strftime(text, sizeof text, "%Y-%m-%d.%H:%M:%S", &tm);
+    return pr_arena_printf(a, "%s/results-%s", expanded(a, root), text);
+}
+
+/* ---- words for one of our verbs */
+
+struct words {
+    struct pr_arena *a;
+    char *argv[4096];
+    int n;
+};
+
+static void add(struct words *w, const char *word)
+{
+    char *copy = word ? pr_arena_str(w->a, word) : NULL;
+
+    if (copy && w->n < (int)(sizeof w->argv / sizeof *w->argv) - 1)
+        w->argv[w->n++] = copy;
+}
+
+static void add_two(struct words *w, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    add(w, name);
+    add(w, value);
+}
+
+static int go(struct words *w)
+{
+    return cli_main(w->n, w->argv);
+}
+
+/* A folder that has something in it gets a folder of its own for this run:
+ * milarun adds to what is there, and its summary looks into folders. */
+static const char *fresh(struct pr_arena *a, const char *out)
+{
+    DIR *d = opendir(out);
+    struct dirent *e;
+    char time[32];
+    bool used = false;
+
+    if (!d)
+        return out;
+    while (!used && (e = readdir(d)))
+        used = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return used ? pr_arena_printf(a, "%s/run.%s", out,
+                                  pr_time_name(time, pr_wall_clock_ns()))
+                : out;
+}
+
+static int do_jobs(struct pr_arena *a, const struct milarun_args *m)
+{
+    PR_AUTO_BUF struct pr_buf names = PR_BUF_INIT(1 << 16);
+    const char *out = milarun_out(a, m), *data = milarun_dataroot(a, m);
+    struct words *w = PR_ARENA_NEW(a, struct words);
+
+    if (!w)
+        return pr_code_exit_status(PR_E_NOMEM);
+    if (!out)
+        return say_wrong("no output directory specified,  please use --out/-o "
+                         "or set $MILARUN_OUTROOT");
+    if (!data)
+        return milarun_no_dataroot();
+    w->a = a;
+    add(w, "prony");
+    add(w, "run");
+    add(w, expanded(a, m->words[0]));
+    add_two(w, "-o", fresh(a, out));
+    add_two(w, "-d", data);
+    add_two(w, "--repeat", m->value[M_REPEAT]);
+    if (m->flag[M_CGEXEC] < 0)
+        add(w, "--no-isolation");
+    for (size_t i = 0; i < m->job_count; i++)
+        pr_buf_printf(&names, "%s%s", i ? "," : "", m->jobs[i]);
+    add_two(w, "--name", names.data);
+    if (m->tail_count)
+        add(w, "--");
+    for (int i = 0; i < m->tail_count; i++)
+        add(w, m->tail[i]);
+    return go(w);
+}
+
+static int do_summary(struct pr_arena *a, const struct milarun_args *m)
+{
+    struct words *w = PR_ARENA_NEW(a, struct words);
+
+    if (!w)
+        return pr_code_exit_status(PR_E_NOMEM);
+    w->a = a;
+    add(w, "prony");
+    add(w, "summary");
+    add(w, expanded(a, m->words[0]));
+    add_two(w, "-o", expanded(a, m->value[M_OUT]));
+    return go(w);
+}
+
+static int do_report(struct pr_arena *a, const struct milarun_args *m)
+{
+    struct words *w = PR_ARENA_NEW(a, struct words);
+
+    if (!w)
+        return pr_code_exit_status(PR_E_NOMEM);
+    w->a = a;
+    add(w, "prony");
+    add(w, "report");
+    add(w, expanded(a, m->words[0]));
+    add_two(w, "--compare", expanded(a, m->value[M_COMPARE]));
+    add_two(w, "--weights", expanded(a, m->value[M_WEIGHTS]));
+    add_two(w, "--html", expanded(a, m->value[M_HTML]));
+    add_two(w, "--price", m->value[M_PRICE]);
+    add_two(w, "--title", m->value[M_TITLE]);
+    if (m->flag[M_COMPARE_GPUS] > 0)
+        add(w, "--compare-gpus");
+    if (m->flag[M_PENALIZE] > 0)
+        add(w, "--penalize-variance");
+    return go(w);
+}
+
+/* ---- data sets */
+
+static bool is_made_up(const char *name)
+{
+    static const char *const names[] = {"mnist", "bsds500_reso", "wmt16",
+                                        "wiki2", "coco",         "ml20m"};
+    const char *colon = strrchr(name, ':');
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(colon ? colon + 1 : name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_images(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+
+    return strcmp(colon ? colon + 1 : name, "fake_imagenet") == 0;
+}
+
+/* What the test of the loader reads, made beforehand. */
+static int make_images(struct pr_arena *a, const char *data)
+{
+    struct pr_milarun_ask ask = {.experiment = "milarun.models.loader:main",
+                                 .dataroot = data};
+    struct words *w = PR_ARENA_NEW(a, struct words);
+    struct pr_milarun_work work;
+    struct pr_err err = {0};
+
+    if (!w || pr_milarun_work(&ask, a, &work, NULL, &err) || work.missing) {
+        say_error(&err);
+        return pr_code_exit_status(err.code ? err.code : PR_E_UNAVAIL);
+    }
+    w->a = a;
+    add(w, "prony");
+    add(w, "generate");
+    for (uint32_t i = 0; i < work.params.len; i++) {
+        const struct pr_member *m = &work.params.members[i];
+        PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
+
+        if (strncmp(m->key, "dataset.", 8) != 0 &&
+            strncmp(m->key, "storage.", 8) != 0)
+            continue;
+        pr_buf_printf(&text, "%s=", m->key);
+        pr_json_write(&text, &m->value);
+        add(w, "-P");
+        add(w, text.data);
+    }
+    return go(w);
+}
+
+static int do_dataset(struct pr_arena *a, const struct milarun_args *m)
+{
+    const char *data = milarun_dataroot(a, m);
+    int status = 0;
+
+    if (!data)
+        return milarun_no_dataroot();
+    for (size_t i = 0; i < m->word_count && !status; i++) {
+        const char *name = m->words[i];
+
+        if (is_images(name))
+            status = make_images(a, data);
+        else if (is_made_up(name))
+            say(SAY_INFO,
+                "%s: made up while a test runs, there is nothing to "
+                "make\n",
+                name);
+        else {
+            say(SAY_CRITICAL,
+                "milarun: error: there is no data set '%s' "
+                "here\n",
+                name);
+            status = pr_code_exit_status(PR_E_UNAVAIL);
+        }
+    }
+    return status;
+}
+
+static int milarun_main(int argc, char **argv)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
+    struct milarun_args m;
+    int rc;
+
+    if (!a)
+        return pr_code_exit_status(PR_E_NOMEM);
+    rc = milarun_args_read(a, argc, argv, &m);
+    if (rc) /* help; an error; no command at all */
+        return rc == 1 ? 0 : rc == 3 ? 1 : 2;
+    switch (m.verb) {
+    case V_JOBS:
+        return do_jobs(a, &m);
+    case V_SUMMARY:
+        return do_summary(a, &m);
+    case V_REPORT:
+        return do_report(a, &m);
+    case V_DATASET:
+        return do_dataset(a, &m);
+    case V_RUN:
+        return milarun_run(a, &m);
+    case V_RERUN:
+        return milarun_rerun(a, &m);
+    }
+    return 2;
+}
+
+bool milarun_called(int argc, char **argv, int *ret_status)
+{
+    const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+    const char *name = slash ? slash + 1 : argc ? argv[0] : "";
+
+    if (strcmp(name, "milarun") != 0)
+        return false;
+    *ret_status = milarun_main(argc - 1, argv + 1);
+    return true;
+}
