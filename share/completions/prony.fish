@@ -276,6 +276,7 @@ function __prony_names
         suite.isolate 'Keep copies apart: processors and memory of their own.' \
         suite.run 'Which repeat this is, from 0: what stands after J in the name of the result file.' \
         suite.entry 'The job as the profile has it, its defaults merged: \'job\' of the result file.' \
+        suite.extra 'More keys for the result file, after outdir: milarun\'s --extra.' \
         task.name 'Name of a task in systems/lambda-tasks.yaml, for example PyTorch_SSD_FP32: its log is read by the rules there, and without a figure the experiment has failed.' \
         task.system 'Name of the system: the folder that results are also put in, SYSTEM/TASK/DATE.txt, for \'prony gather\'.' \
         task.results 'Folder that task.system lies in.' \
@@ -527,6 +528,7 @@ function __prony_topics
         demo 'a tour on this machine in about a minute' \
         plan 'show the experiments that run would run, and their cost' \
         run 'run a plan and record every result' \
+        rerun 'one experiment again, from its result' \
         generate 'make the data set of an experiment, and nothing else' \
         capacity 'the most accelerators that this storage keeps busy' \
         report 'the results of a run or a suite' \
@@ -574,6 +576,7 @@ complete -c prony -n __prony_no_verb -l help -s h -d 'show an overview'
 complete -c prony -n __prony_no_verb -a demo -d 'a tour on this machine in about a minute'
 complete -c prony -n __prony_no_verb -a plan -d 'show the experiments that run would run, and their cost'
 complete -c prony -n __prony_no_verb -a run -d 'run a plan and record every result'
+complete -c prony -n __prony_no_verb -a rerun -d 'one experiment again, from its result'
 complete -c prony -n __prony_no_verb -a generate -d 'make the data set of an experiment, and nothing else'
 complete -c prony -n __prony_no_verb -a capacity -d 'the most accelerators that this storage keeps busy'
 complete -c prony -n __prony_no_verb -a report -d 'the results of a run or a suite'
@@ -586,12 +589,12 @@ complete -c prony -n __prony_no_verb -a gather -d 'tables of GPU systems and the
 complete -c prony -n __prony_no_verb -a model -d 'the networks there are, and their layers'
 complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
 complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l help -s h -d 'show this help'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l verbose -s v -d 'say more: --log-level debug'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
-complete -c prony -n '__prony_verb demo plan run generate capacity report summary parse scaling compare plot gather model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l help -s h -d 'show this help'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l verbose -s v -d 'say more: --log-level debug'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
 complete -c prony -n '__prony_verb plan run generate capacity' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
 complete -c prony -n '__prony_verb plan run generate capacity' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
 complete -c prony -n '__prony_verb plan run generate capacity' -l extension -s E -x -d 'change experiments that match a condition'
@@ -630,6 +633,9 @@ complete -c prony -n '__prony_verb run' -l fail-fast -d 'stop after the first ex
 complete -c prony -n '__prony_verb run' -l dry-run -d 'show the plan and its cost, run nothing'
 complete -c prony -n '__prony_verb run' -l launcher -x -a 'local' -d 'how experiments become processes (default: local)'
 complete -c prony -n '__prony_verb run' -l format -x -a 'text json' -d 'how results are printed (default: text)'
+complete -c prony -n '__prony_verb rerun' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/NAME-again.TIME)'
+complete -c prony -n '__prony_verb rerun' -l param -s P -x -a '(__prony_settings)' -d 'change a parameter of the experiment; what is not JSON is text'
+complete -c prony -n '__prony_verb rerun' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets (default: the result\'s)'
 complete -c prony -n '__prony_verb capacity' -l output -s o -x -a '(__fish_complete_directories)' -d 'folder of the search (default: runs/NAME-capacity.TIME)'
 complete -c prony -n '__prony_verb capacity' -l au -x -d 'utilisation to keep, 1 being always busy (default: metric.au of the target)'
 complete -c prony -n '__prony_verb capacity' -l confidence -x -d 'how sure the answer shall be (default: 0.95)'
@@ -710,6 +716,7 @@ complete -c prony -n '__prony_verb doctor' -l format -x -a 'text json' -d 'how f
 complete -c prony -n '__prony_verb doctor' -l sys-info -d 'print what DLBS\'s sysinfo prints, as JSON, and nothing else'
 complete -c prony -n '__prony_verb plan' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb run' -F -a '(__prony_bundled; __prony_settings)'
+complete -c prony -n '__prony_verb rerun' -r -F
 complete -c prony -n '__prony_verb generate' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb capacity' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb report' -a '(__fish_complete_directories)'
