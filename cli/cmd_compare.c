@@ -133,21 +133,22 @@ static int judge(const struct pr_compare *c, const struct pr_compare_show *show,
 }
 
 static int show_it(struct cli *c, const struct pr_compare *found,
-                   struct pr_compare_show *show, struct pr_err *err)
+                   const struct pr_compare_show *rules, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
     struct pr_table_style style = {.width = stdout_width(),
                                    .colour = stdout_colour(c)};
     const char *format = arg_get(c, A_COMPARE_FORMAT);
+    struct pr_compare_show show = *rules;
     int rc;
 
-    show->format = report_format(format ? format : "text");
-    show->style = &style;
-    show->all_notes = arg_on(c, A_VERBOSE);
-    rc = pr_compare_report(found, show, &text, err);
+    show.format = report_format(format ? format : "text");
+    show.style = &style;
+    show.all_notes = arg_on(c, A_VERBOSE);
+    rc = pr_compare_report(found, &show, &text, err);
     if (!rc)
         rc = answer_buf(&text, err);
-    return rc ? rc : judge(found, show, err);
+    return rc ? rc : judge(found, &show, err);
 }
 
 int cmd_compare(struct cli *c, struct pr_err *err)

@@ -22,6 +22,8 @@ enum {
  * so many deviations. */
 static const double worth = 0.02;
 static const double far_first = 4, far_off = 6, far_slope = 5;
+/* … within a run, where so few values count that this is far already. */
+static const double far_within = 3;
 
 /* Text NULL: out of memory. */
 static int add_note(struct pr_compare_row *row, enum pr_compare_odd odd,
@@ -189,7 +191,7 @@ static int note_drift_within(struct pr_compare_row *row, char side,
         return PR_OK;
     pr_moments(r->slices, r->slice_count, &mean, &var);
     change = slope(r->slices, r->slice_count, freedom + 1, &t) / mean;
-    if (fabs(change) <= worth || fabs(t) < far_slope)
+    if (fabs(change) <= worth || fabs(t) < far_within)
         return PR_OK;
     return add_note(row, PR_ODD_WITHIN, side,
                     pr_arena_printf(a,

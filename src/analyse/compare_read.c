@@ -7,6 +7,7 @@
 #include "analyse/compare_impl.h"
 #include "analyse/rundata.h"
 #include "analyse/suite.h"
+#include "base/steady.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -208,6 +209,36 @@ static const char *headline(const struct pr_bench_row *row)
     return shortest;
 }
 
+/* The slices of a run: of ours in results.timings.train, of milarun's flat. */
+static const struct pr_value *find_slices(const struct pr_bench_row *row)
+{
+    const struct pr_value *v = pr_get(&row->params, "results.timings.train");
+
+    v = v && v->kind == PR_MAP ? pr_get(v, "rates")
+                               : pr_get(&row->params, "timings.train.rates");
+    return v && v->kind == PR_LIST && v->len > 1 ? v : NULL;
+}
+
+/* Those that are left when warm-up is over; the last one is not whole. */
+static bool set_slices(const struct pr_bench_row *row,
+                       struct pr_compare_run *run, struct pr_arena *a)
+{
+    const struct pr_value *list = find_slices(row);
+    size_t n = list ? list->len - 1 : 0, from;
+    double *v = PR_ARENA_ARRAY(a, double, n + 1);
+    bool settled;
+
+    if (!v)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (pr_is_number(&list->items[i]))
+            v[i] = pr_number(&list->items[i]);
+    from = n ? pr_steady_warmup(v, n, &settled) : 0;
+    run->slices = n > from ? v + from : NULL;
+    run->slice_count = n > from ? n - from : 0;
+    return true;
+}
+
 static int add_figure(struct reading *r, struct pr_compare_set *s,
                       const char *test, const char *name, double value,
                       const struct pr_bench_row *row)
@@ -228,6 +259,8 @@ static int add_figure(struct reading *r, struct pr_compare_set *s,
     /* The same repeat again is a source that was put together of several. */
     if (!device && t->count && t->runs[t->count - 1].repeat >= run.repeat)
         run.repeat = t->runs[t->count - 1].repeat + 1;
+    if (strcmp(name, "throughput") == 0 && !set_slices(row, &run, r->arena))
+        return PR_E_NOMEM;
     return run.device && pr_compare_add(t, &run, r->arena) ? PR_OK : PR_E_NOMEM;
 }
 

@@ -3,6 +3,7 @@
 #include "present/html_impl.h"
 #include "present/run_table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,6 +70,76 @@ static int put_table(struct pr_html *h, const char *dir, struct pr_err *err)
     return PR_OK;
 }
 
+/* ---- rates over time */
+
+/* Its slices as a curve; false: it has none. */
+static bool find_curve(const struct pr_value *result, struct pr_arena *a,
+                       struct pr_html_curve *ret)
+{
+    const struct pr_value *v = pr_get(result, "results");
+    float *points;
+
+    v = v ? pr_get(v, "timings.train") : NULL;
+    v = v ? pr_get(v, "rates") : NULL;
+    if (!v || v->kind != PR_LIST || v->len < 2)
+        return false;
+    points = PR_ARENA_ARRAY(a, float, v->len);
+    for (uint32_t i = 0; points && i < v->len; i++)
+        points[i] =
+            pr_is_number(&v->items[i]) ? (float)pr_number(&v->items[i]) : NAN;
+    /* The last slice is not whole. */
+    *ret = (struct pr_html_curve){.points = points, .count = v->len - 1};
+    return points;
+}
+
+static void put_curve(struct pr_html *h, const char *id,
+                      const struct pr_html_curve *c)
+{
+    char label[64];
+
+    snprintf(label, sizeof label, "rate over time, %zu slices", c->count);
+    pr_html_raw(h, "<article class=\"card\"><h3>");
+    pr_html_text(h, id);
+    pr_html_raw(h, "</h3>\n");
+    pr_html_curves(h, c, 1, label);
+    pr_html_printf(h, "<p class=\"soft\">%s</p></article>\n", label);
+}
+
+static int put_curves(struct pr_html *h, const char *dir, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_rundata *d = NULL;
+    struct pr_rundata_row row;
+    struct pr_html_curve c;
+    size_t shown = 0, left = 0;
+    int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
+
+    while (!rc && (rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
+        rc = PR_OK;
+        if (row.result && find_curve(row.result, a, &c)) {
+            if (!shown) {
+                pr_html_section(h, "curves", "Rates over time");
+                pr_html_raw(h, "<div class=\"cards\">\n");
+            }
+            if (shown++ < PR_HTML_CARDS)
+                put_curve(h, row.id, &c);
+            else
+                left++;
+        }
+        pr_arena_reset(a);
+    }
+    if (shown)
+        pr_html_raw(h, "</div>\n");
+    if (left)
+        pr_html_printf(h, "<p class=\"soft\">%zu more are not drawn.</p>\n",
+                       left);
+    if (shown)
+        pr_html_section_end(h);
+    if (d)
+        pr_rundata_close(d);
+    return rc;
+}
+
 /* ---- failures */
 
 static void put_failure(struct pr_html *h, const char *dir,
@@ -128,6 +199,8 @@ int pr_html_run(const char *dir, const char *title,
         return rc;
     put_top(&h, dir);
     rc = put_table(&h, dir, err);
+    if (!rc)
+        rc = put_curves(&h, dir, err);
     if (!rc)
         pr_html_monitor(&h, dir);
     if (!rc)
