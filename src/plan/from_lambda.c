@@ -194,7 +194,6 @@ static void set_places(struct maker *m, const struct pr_lambda_task *t)
     list = (struct pr_value){.kind = PR_LIST, .len = 1, .items = &mount};
     if (!pr_copy(m->r->scope->arena, &list, &list))
         m->rc = m->rc ? m->rc : pr_fail_nomem(m->r->err);
-    set_text(m, "task.data_root", pr_arena_str(m->r->scope->arena, data));
     set(m, "container.mounts", list);
 }
 

@@ -146,8 +146,12 @@ static int lay_all(struct pr_plan *p, struct pr_params *params,
 
 struct pr_value pr_plan_default(const char *name, const struct pr_opt *opt)
 {
+    const char *data = getenv("PRONY_DATA");
+
     if (strcmp(name, "exp.gpus") == 0 && pr_opt_has_gpu())
         return pr_str("0");
+    if (strcmp(name, "task.data_root") == 0 && data && *data)
+        return pr_str(data);
     return pr_opt_default(opt);
 }
 

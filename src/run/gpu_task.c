@@ -201,6 +201,14 @@ static int leave(struct after *x, const struct pr_view *log, struct pr_err *err)
 
 /* ---- after an attempt */
 
+/* What trains here says its figures itself. */
+static bool has_command(const struct pr_job *job)
+{
+    const struct pr_value *c = job->exp.command;
+
+    return c && (c->kind == PR_LIST || c->kind == PR_STR) && c->len > 0;
+}
+
 static bool prepare(struct after *x)
 {
     struct pr_gpu_tasks *tasks =
@@ -212,7 +220,7 @@ static bool prepare(struct after *x)
         fail(x->attempt, why.msg);
         return false;
     }
-    if (!*x->opts.name)
+    if (!*x->opts.name || !has_command(x->job))
         return false;
     if (!tasks || pr_gpu_tasks_load(x->job->arena, tasks, &why)) {
         fail(x->attempt, tasks ? why.msg : "out of memory");
