@@ -2,7 +2,8 @@
  * `prony report`: what kind of folder it is, and what is said of it. A run
  * directory: its table, then what its experiments found. The folder
  * of an experiment, and one of DLIO's results: our report, then DLIO's. A
- * search for the capacity: its answer.
+ * search for the capacity: its answer. Results of GPU systems: their full
+ * table.
  */
 #include "base/file.h"
 #include "base/json.h"
@@ -10,6 +11,7 @@
 #include "present/capacity_report.h"
 #include "present/dlio_report.h"
 #include "present/emulate_report.h"
+#include "present/gather_report.h"
 #include "present/mlperf_report.h"
 #include "present/run_table.h"
 #include "present/screen.h"
@@ -351,6 +353,27 @@ static int report_capacity(struct report *r, struct pr_err *err)
     return pr_capacity_text(&found, r->dir, r->format, &r->style, r->out, err);
 }
 
+/* ---- results of GPU systems in Lambda's layout */
+
+static int report_systems(struct report *r, struct pr_err *err)
+{
+    struct pr_gpu_tasks tasks;
+    struct pr_systems systems = {0};
+    struct pr_gather_opts opts = {.tasks = &tasks,
+                                  .systems = &systems,
+                                  .precision = PR_GATHER_BOTH,
+                                  .system = "all",
+                                  .full = true};
+    struct pr_gather g;
+    int rc = pr_gpu_tasks_load(r->arena, &tasks, err);
+
+    if (!rc)
+        rc = pr_systems_load(&systems, r->arena, err);
+    if (!rc)
+        rc = pr_gather_read(r->dir, &opts, r->arena, &g, err);
+    return rc ? rc : pr_gather_report(&g, r->format, &r->style, r->out, err);
+}
+
 int report_folder(struct cli *c, const char *dir, const char *format,
                   struct pr_err *err)
 {
@@ -377,6 +400,8 @@ int report_folder(struct cli *c, const char *dir, const char *format,
         rc = report_experiment(&r, err);
     else if (has(dir, "summary.json"))
         rc = report_dlio(&r, err);
+    else if (pr_gather_is_tree(r.dir))
+        rc = report_systems(&r, err);
     else
         rc = report_run(&r, err); /* which says what is missing */
     return rc ? rc : answer_buf(&text, err);

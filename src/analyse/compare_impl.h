@@ -85,4 +85,10 @@ int pr_compare_read_suite(const char *path, const struct pr_compare_read *how,
 bool pr_compare_add(struct pr_compare_test *t, const struct pr_compare_run *r,
                     struct pr_arena *a);
 
+struct pr_bench;
+
+/* Whether the first of the sets shares a value of that name with another. */
+bool pr_compare_in_common(struct pr_bench *const *sets, size_t count,
+                          const char *name);
+
 #endif

@@ -31,28 +31,14 @@ struct reading {
 static bool says_nothing(const char *name)
 {
     static const char *const no[] = {
-        "results.*",
-        "runtime.*",
-        "hw.*",
-        "sys.*",
-        "exp.id",
-        "exp.status*",
-        "exp.log_file",
-        "exp.repeat",
-        "exp.node_id",
-        "exp.device",
-        "exp.devices",
-        "exp.gpus",
-        "exp.rerun",
-        "exp.slot*",
-        "exp.time*",
-        "exp.started",
-        "exp.ended",
-        "exp.date*",
-        "exp.framework_fork",
-        "exp.gpu_title",
-        "exp.*_ver",
-        "*_msg",
+        "results.*",     "runtime.*",   "hw.*",
+        "sys.*",         "exp.id",      "exp.status*",
+        "exp.log_file",  "exp.repeat",  "task.repeat",
+        "task.system",   "exp.node_id", "exp.device",
+        "exp.devices",   "exp.gpus",    "exp.rerun",
+        "exp.slot*",     "exp.time*",   "exp.started",
+        "exp.ended",     "exp.date*",   "exp.framework_fork",
+        "exp.gpu_title", "exp.*_ver",   "*_msg",
         "exp.log_root",
     };
 
@@ -82,6 +68,16 @@ static void add_varied(struct reading *r, const char *name)
             return;
     if (r->varied_count < MAX_VARIED)
         r->varied[r->varied_count++] = name;
+}
+
+static void drop_varied(struct reading *r, const char *name)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->varied_count; i++)
+        if (strcmp(r->varied[i], name) != 0)
+            r->varied[n++] = r->varied[i];
+    r->varied_count = n;
 }
 
 /* A run directory's plan says what was meant to vary; what follows from that
@@ -423,6 +419,8 @@ int pr_compare_read(const char *const *inputs, size_t count,
         ret[i] = (struct pr_compare_set){.label = inputs[i]};
         rc = read_rows(&r, inputs[i], &sets[i], err);
     }
+    if (!rc && !pr_compare_in_common(sets, count, "exp.node_title"))
+        drop_varied(&r, "exp.node_title");
     for (size_t i = 0; !rc && i < count; i++)
         rc = sets[i] ? take_rows(&r, sets[i], &ret[i], err)
                      : pr_compare_read_suite(inputs[i], how, a, &ret[i], err);

@@ -78,6 +78,22 @@ int pr_gather_folders(const char *dir, struct pr_arena *a, const char ***ret,
     return list(dir, take_system, a, ret, ret_count, err);
 }
 
+bool pr_gather_is_tree(const char *dir)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
+    const char **systems, **tasks;
+    size_t n = 0, k = 0;
+
+    if (!a || pr_gather_folders(dir, a, &systems, &n, NULL))
+        return false;
+    for (size_t i = 0; i < n && !k; i++) {
+        const char *path = pr_arena_printf(a, "%s/%s", dir, systems[i]);
+        if (!path || list(path, take_task, a, &tasks, &k, NULL))
+            k = 0;
+    }
+    return k > 0;
+}
+
 int pr_gather_dialect(const char *dir, const struct pr_systems *systems,
                       enum pr_gpu_task_dialect_kind *ret, struct pr_err *err)
 {

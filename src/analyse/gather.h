@@ -73,6 +73,9 @@ int pr_gather_read(const char *dir, const struct pr_gather_opts *opts,
                    struct pr_arena *a, struct pr_gather *ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
+/* Whether a folder has this layout: SYSTEM/PyTorch_TASK in it. */
+bool pr_gather_is_tree(const char *dir);
+
 /* The system's folders below a results folder, sorted. In the arena. */
 int pr_gather_folders(const char *dir, struct pr_arena *a, const char ***ret,
                       size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;

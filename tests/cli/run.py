@@ -508,7 +508,7 @@ class Example:
 def examples(_opts):
     root = os.path.join(SRC, "examples")
     paths = []
-    for ending in ("yaml", "yml", "json"):
+    for ending in ("yaml", "yml", "json", "sh"):
         paths += glob.glob(os.path.join(root, "**", "*." + ending),
                            recursive=True)
     return [Example(p) for p in sorted(paths)]
