@@ -209,6 +209,11 @@ static void say_tests(const struct pr_suite *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct pr_suite_test *t = &s->tests[i];
+        if (t->unavailable)
+            say(SAY_WARNING,
+                "warning: %s: %" PRIu64 " of %" PRIu64 " runs were not "
+                "started: the test is not available there\n",
+                t->name, t->unavailable, t->n);
         if (t->short_runs)
             say(SAY_WARNING,
                 "warning: %s: %" PRIu64 " of %" PRIu64 " runs have too few "
@@ -251,11 +256,10 @@ static void say_scores(const struct pr_suite_report *r)
         score_text(r->penalised, text[1]), score_text(r->strict, text[2]));
     if (r->missing)
         say(SAY_INFO,
-            "note: %zu test%s with a weight %s no figure and count%s as 1 in "
-            "the first two; the tests there are have %.0f %% of the weights\n",
+            "note: %zu test%s with a weight %s no figure, which is left out of "
+            "the last alone; the others have %.0f %% of the weights\n",
             r->missing, r->missing == 1 ? "" : "s",
-            r->missing == 1 ? "has" : "have", r->missing == 1 ? "s" : "",
-            r->coverage * 100);
+            r->missing == 1 ? "has" : "have", r->coverage * 100);
 }
 
 static int check_strict(const struct suite_ask *ask,

@@ -49,6 +49,7 @@ struct pr_suite_run {
     const char *error;   /* the end of what went wrong; NULL: nothing */
     const char *started; /* as the file says it; NULL */
     bool good;           /* it succeeded and none of its metrics is NaN */
+    bool unavailable;    /* it was never started: there is no such test here */
     double total;        /* seconds of the whole program */
     const struct pr_suite_rate *rates; /* also of a run that failed */
     uint32_t rate_count;
@@ -89,6 +90,7 @@ struct pr_suite_test {
     double peak_memory;   /* MiB; NaN: a summary without it */
     bool peak_is_whole;   /* written without ".0" */
     uint64_t short_runs;  /* good ones with too few slices to have a rate */
+    uint64_t unavailable; /* of the failures: never started */
     uint64_t silent_runs; /* good ones without any rate */
     struct pr_suite_run **runs;         /* in the order of their files */
     size_t run_count;                   /* 0 for a summary */

@@ -145,6 +145,7 @@ static int make_test(struct pr_suite_work *w, struct pr_suite_test *t,
     for (size_t i = 0; !rc && i < count; i++) {
         t->runs[i] = &items[i]->run;
         t->failures += !items[i]->run.good;
+        t->unavailable += items[i]->run.unavailable;
         if (items[i]->run.good)
             rc = see_run(&g, items[i]);
     }

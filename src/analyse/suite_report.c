@@ -195,6 +195,13 @@ static bool counts(const struct pr_suite_row *r)
     return !r->test || !r->test->bench || r->test->bench->enabled;
 }
 
+/* Nothing ran, or nothing of it could: that is a gap, not a failure. */
+static bool has_no_figure(const struct pr_suite_row *r)
+{
+    return isnan(r->plain_adj) ||
+           (r->test && r->test->n && r->test->unavailable == r->test->n);
+}
+
 static int fill_rows(struct make *m)
 {
     size_t bases = m->o->base_count;
@@ -207,7 +214,7 @@ static int fill_rows(struct make *m)
         fill_row(row, m->o->penalise);
         if (m->bench)
             fill_bench(row, m->o->weights != NULL, m->o->penalise);
-        row->missing = row->weight > 0 && counts(row) && isnan(row->plain_adj);
+        row->missing = row->weight > 0 && counts(row) && has_no_figure(row);
         row->beside = all + i * bases;
     }
     for (size_t b = 0; !rc && b < bases; b++)
@@ -246,7 +253,7 @@ static double score(const struct make *m, enum column c, size_t base)
         const struct pr_suite_row *r = &m->rows[i];
         double value = cell(r, c, base), term = log(value) * r->weight;
 
-        if (isnan(r->weight) || (c == STRICT && isnan(value)))
+        if (isnan(r->weight) || (c == STRICT && has_no_figure(r)))
             continue;
         weights += r->weight;
         if (!isnan(term))
@@ -264,7 +271,7 @@ static double bench_score(const struct make *m, enum column c, size_t base)
         const struct pr_suite_row *r = &m->rows[i];
         double value = cell(r, c, base);
 
-        if (isnan(r->weight) || !counts(r) || (c == STRICT && isnan(value)))
+        if (isnan(r->weight) || !counts(r) || (c == STRICT && has_no_figure(r)))
             continue;
         weights += r->weight;
         if (!isnan(value))

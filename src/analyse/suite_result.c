@@ -321,6 +321,19 @@ static int take_job_id(struct parse *p)
     return text.failed ? pr_fail_nomem(p->err) : PR_OK;
 }
 
+/* What our runner adds: how often it was tried. */
+static int prony_member(struct parse *p, const char *key, size_t len)
+{
+    double attempts = 1;
+    int rc;
+
+    if (!is(key, len, "attempts"))
+        return skip(p);
+    rc = take_number(p, &attempts);
+    p->item->run.unavailable = attempts == 0;
+    return rc;
+}
+
 static int take_count(struct parse *p)
 {
     struct pr_value v;
@@ -355,6 +368,8 @@ static int result_member(struct parse *p, const char *key, size_t len)
         return members(p, environ_member);
     if (is(key, len, "metrics"))
         return members(p, metric_member);
+    if (is(key, len, "prony"))
+        return members(p, prony_member);
     if (is(key, len, "timings")) {
         p->rate_count = 0; /* said twice: the last one counts */
         return members(p, timing_member);
@@ -374,6 +389,7 @@ static int finish(struct parse *p)
 
     find_peak(p);
     item->run.good = p->success && !p->nan_metric;
+    item->run.unavailable &= !p->success;
     item->group = p->name;
     if (progression)
         item->group = pr_arena_printf(p->r->keep, "%s.%lld", p->name,

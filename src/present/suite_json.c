@@ -188,6 +188,8 @@ static void json_test(struct pr_jb *jb, const struct pr_suite_row *row)
         pr_jb_end(jb);
     }
     pr_jb_float(jb, "peak_memory_mib", t->peak_memory);
+    if (t->unavailable)
+        pr_jb_uint(jb, "runs_unavailable", t->unavailable);
     if (t->short_runs)
         pr_jb_uint(jb, "runs_too_short", t->short_runs);
     if (t->silent_runs)

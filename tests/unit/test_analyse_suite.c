@@ -395,6 +395,30 @@ static void failed_is_not_missing(void **state)
     pr_suite_free(s);
 }
 
+/* A test that could not be started here is left out of the strict score. */
+static void not_available(void **state)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct pr_suite_report_opts o = {.weights = &weighed};
+    struct pr_suite_report r;
+    struct pr_suite *s;
+
+    (void)state;
+    mkdir("d", 0700);
+    put_result("d/b.json", "b", "0", "true", "1", "[9, 1, 1]");
+    spit("d/a.json", "{\"name\": \"a\", \"job_id\": \"0\", \"success\": "
+                     "false, \"prony\": {\"attempts\": 0}}");
+    s = read_suite("d", 1);
+    assert_int_equal(test_of(s, "a")->unavailable, 1);
+    assert_int_equal(test_of(s, "b")->unavailable, 0);
+    assert_int_equal(pr_suite_report(s, &o, a, &r, NULL), PR_OK);
+    assert_true(r.rows[0].missing && r.milarun == 0);
+    NEAR(r.strict, 9);
+    NEAR(r.coverage, 0.25);
+    assert_int_equal(r.missing, 2);
+    pr_suite_free(s);
+}
+
 static void devices_side_by_side(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
@@ -670,6 +694,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(threads_do_not_matter, enter, leave),
         cmocka_unit_test(scores_by_hand),
         cmocka_unit_test(failed_is_not_missing),
+        cmocka_unit_test_setup_teardown(not_available, enter, leave),
         cmocka_unit_test(devices_side_by_side),
         cmocka_unit_test_setup_teardown(wrong_documents, enter, leave),
         cmocka_unit_test_setup_teardown(milabench_by_hand, enter, leave),
