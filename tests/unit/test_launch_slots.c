@@ -184,6 +184,31 @@ static void a_child_alone_runs_out_of_its_memory(void **state)
     assert_false(ev.oom);
 }
 
+/* A worker of its own was killed: it coped, or failed of it. The neighbour's
+ * death a moment later has nothing to do with that. */
+static void whose_worker_it_was_is_known(void **state)
+{
+    struct scratch *t = *state;
+    struct pr_child_event ev;
+
+    need(pr_slots_memory_hold(slots) != PR_HOLD_NONE, "a memory limit");
+    spawn_in(t, 1, 1, "while ! test -e go; do sleep 0.01; done; kill -KILL $$",
+             NULL);
+    (void)expect(t, 1, PR_CHILD_STARTED);
+    spawn_in(t, 0, 0, "tail /dev/zero; exit 0", NULL);
+    ev = expect_end(t, 0);
+    assert_int_equal(ev.wait_status, 0);
+    assert_false(ev.oom);
+    touch(t, "go");
+    ev = expect(t, 1, PR_CHILD_ENDED);
+    assert_int_equal(WTERMSIG(ev.wait_status), SIGKILL);
+    assert_false(ev.oom);
+    spawn_in(t, 2, 0, "tail /dev/zero; exit 1", NULL);
+    ev = expect_end(t, 2);
+    assert_int_equal(WEXITSTATUS(ev.wait_status), 1);
+    assert_true(ev.oom);
+}
+
 static void the_dead_by_their_own_hand_are_no_oom(void **state)
 {
     struct scratch *t = *state;
@@ -247,6 +272,7 @@ int main(void)
         TEST(children_are_told_where_they_are),
         TEST(greedy_child_stays_on_its_cores),
         TEST(a_child_alone_runs_out_of_its_memory),
+        TEST(whose_worker_it_was_is_known),
         TEST(the_dead_by_their_own_hand_are_no_oom),
         TEST(environment_is_the_users_where_it_may_be),
         TEST(a_slot_that_vanished_is_told),
