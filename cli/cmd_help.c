@@ -189,6 +189,8 @@ static int topic(struct cli *c, const char *name, struct pr_buf *out,
 
     if (v)
         help_verb(v, out);
+    else if (strcmp(name, "commands") == 0)
+        help_commands(out);
     else if (s)
         section_page(s, out);
     else if (param_find(name, &p))

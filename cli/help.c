@@ -11,11 +11,25 @@ static const struct {
     const char *verb, *goal, *command;
 } goals[] = {
     {"demo", "see it work", "prony demo"},
-    {"run", "try a sweep",
+    {"capacity", "size a storage", "prony capacity unet3d_h100 -d /mnt/data"},
+    {"probe", "find a bottleneck",
+     "prony probe exp.framework=native exp.model=lenet"},
+    {"run", "train a network",
+     "prony run -P exp.framework=native -P exp.model=resnet50"},
+    {"run", "score a machine", "prony run quick -o out && prony report out"},
+    {"run", "sweep anything",
      "prony run -P exp.command='sleep ${t}' -V t='[1, 2]' -o out"},
-    {"report", "see its results", "prony report out"},
-    {"help", "find a parameter", "prony help --text batch"},
-    {"doctor", "check the machine", "prony doctor"},
+    {"compare", "compare two runs", "prony compare before after"},
+};
+
+/* All verbs, in the order in which they are used. */
+static const struct {
+    const char *what, *verbs[9];
+} kinds[] = {
+    {"run", {"demo", "plan", "run", "rerun", "generate", "capacity", "probe"}},
+    {"read",
+     {"report", "summary", "compare", "parse", "scaling", "plot", "gather"}},
+    {"know", {"help", "doctor", "model"}},
 };
 
 /* Blanks up to a column, or a new line when the text is past it. */
@@ -30,21 +44,33 @@ static void to_column(struct pr_buf *out, size_t col, size_t want)
 
 void help_overview(struct pr_buf *out)
 {
-    const struct verb *v;
-
     pr_buf_str(out, "Prony benchmarks deep-learning systems: it plans, runs, "
                     "records and reports.\n\nThe things most people want:\n");
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
         if (verb_find(goals[i].verb))
             pr_buf_printf(out, "  %-*s %s\n", GOAL_COLUMN - 3, goals[i].goal,
                           goals[i].command);
-    pr_buf_str(out, "\nCommands:\n");
+    pr_buf_str(out, "\nCommands ('prony help commands' says what each "
+                    "does):\n");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        pr_buf_printf(out, "  %-*s", GOAL_COLUMN - 3, kinds[i].what);
+        for (size_t k = 0; kinds[i].verbs[k]; k++)
+            if (verb_find(kinds[i].verbs[k]))
+                pr_buf_printf(out, " %s", kinds[i].verbs[k]);
+        pr_buf_char(out, '\n');
+    }
+    pr_buf_str(out, "\n'prony VERB --help' shows examples and options, 'prony "
+                    "help exp' parameters.\n");
+}
+
+void help_commands(struct pr_buf *out)
+{
+    const struct verb *v;
+
     for (size_t i = 0; (v = verb_at(i)); i++) {
         pr_buf_printf(out, "  %-*s ", VERB_COLUMN - 3, v->name);
         text_wrap(out, v->summary, VERB_COLUMN, VERB_COLUMN);
     }
-    pr_buf_str(out, "\n'prony VERB --help' shows examples and options, 'prony "
-                    "help exp' parameters.\n");
 }
 
 static void put_option(struct pr_buf *out, const struct option *o)
