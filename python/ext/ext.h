@@ -81,6 +81,7 @@ struct pr_py_probe {
     bool alone; /* the trial was cut short, perhaps on this rank only */
     struct pr_py_trial *current; /* whose trial goes on; borrowed */
     struct pr_py_spans *spans;   /* NULL: no trace is wanted */
+    uint64_t started;            /* wall clock */
     pid_t pid;                   /* a forked child leaves it alone */
     PyObject *wrong[3]; /* what a callback raised, until it can be passed on */
 };
@@ -93,6 +94,10 @@ int pr_py_probe_check(struct pr_py_probe *p, int r, const struct pr_err *err);
 
 /* Ends the trial; whole: this rank did all of it, and so do the others. */
 int pr_py_probe_end(struct pr_py_probe *p, bool whole);
+
+/* ---- record.c: a method of Probe */
+
+PyObject *pr_py_record(PyObject *self, PyObject *args);
 
 /* ---- trial.c */
 
@@ -110,5 +115,7 @@ int pr_py_trial_cut(struct pr_py_trial *t);
 PyObject *pr_py_type_add(PyObject *module, PyType_Spec *spec, const char *name);
 PyObject *pr_py_alloc(PyObject *type);
 void pr_py_free(PyObject *self);
+
+PyObject *pr_py_none(void); /* a new reference to None */
 
 #endif

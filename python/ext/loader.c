@@ -47,8 +47,10 @@ static int open_loader(struct loader *l, struct pr_loader_opts *o,
     if (!texts)
         return -1;
     o->params = texts;
-    Py_BEGIN_ALLOW_THREADS r = pr_loader_new(o, &l->loader, &err);
-    Py_END_ALLOW_THREADS PyMem_Free(texts);
+    PyThreadState *state = PyEval_SaveThread();
+    r = pr_loader_new(o, &l->loader, &err);
+    PyEval_RestoreThread(state);
+    PyMem_Free(texts);
     if (r < 0)
         pr_py_raise(&err);
     return r < 0 ? -1 : 0;
@@ -121,8 +123,9 @@ static void close_loader(struct loader *l)
     l->loader = NULL;
     if (!old || l->pid != getpid())
         return;
-    Py_BEGIN_ALLOW_THREADS pr_loader_free(old);
-    Py_END_ALLOW_THREADS
+    PyThreadState *state = PyEval_SaveThread();
+    pr_loader_free(old);
+    PyEval_RestoreThread(state);
 }
 
 static void loader_dealloc(PyObject *self)
@@ -141,7 +144,7 @@ static PyObject *loader_close(PyObject *self, PyObject *none)
         return NULL;
     }
     close_loader(l);
-    Py_RETURN_NONE;
+    return pr_py_none();
 }
 
 /* ---- batches */
@@ -169,8 +172,9 @@ static int wait_next(struct loader *l, struct pr_loader_batch **ret,
 
     l->waiting = true;
     do {
-        Py_BEGIN_ALLOW_THREADS r = pr_loader_next(l->loader, .1, ret, err);
-        Py_END_ALLOW_THREADS
+        PyThreadState *state = PyEval_SaveThread();
+        r = pr_loader_next(l->loader, .1, ret, err);
+        PyEval_RestoreThread(state);
     } while (r == PR_E_TIMEOUT && PyErr_CheckSignals() == 0);
     l->waiting = false;
     return r;
@@ -190,7 +194,7 @@ static PyObject *loader_next(PyObject *self, PyObject *none)
     if (r < 0)
         return pr_py_raise(&err); /* or what a signal raised */
     if (r == 0)
-        Py_RETURN_NONE;
+        return pr_py_none();
     return pr_py_lent(batch);
 }
 

@@ -1,6 +1,8 @@
 /* The type Probe: a pr_probe whose lines and sums are Python's. */
 #include "ext.h"
 
+#include "base/clock.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -127,8 +129,10 @@ int pr_py_probe_end(struct pr_py_probe *p, bool whole)
     int r;
 
     p->alone = !whole;
-    Py_BEGIN_ALLOW_THREADS r = pr_probe_end(p->probe, &err);
-    Py_END_ALLOW_THREADS p->alone = false;
+    PyThreadState *state = PyEval_SaveThread();
+    r = pr_probe_end(p->probe, &err);
+    PyEval_RestoreThread(state);
+    p->alone = false;
     return pr_py_probe_check(p, r, &err);
 }
 
@@ -149,6 +153,7 @@ static int start(struct pr_py_probe *p, PyObject *config,
     opts->ctx = p;
     p->ranks = opts->ranks;
     p->pid = getpid();
+    p->started = pr_wall_clock_ns();
     if (trace && *trace && !(p->spans = pr_py_spans_new(opts->rank))) {
         PyErr_NoMemory();
         return -1;
@@ -241,7 +246,7 @@ static PyObject *next_phase(PyObject *self, PyObject *none)
 
     (void)none;
     if (phase == PR_PROBE_PHASES)
-        Py_RETURN_NONE;
+        return pr_py_none();
     return PyUnicode_FromString(pr_probe_phase_name(phase));
 }
 
@@ -269,10 +274,15 @@ static PyObject *finish(PyObject *self, PyObject *none)
     int r;
 
     (void)none;
-    Py_BEGIN_ALLOW_THREADS r = pr_probe_finish(p->probe, &err);
-    Py_END_ALLOW_THREADS if (pr_py_probe_check(p, r, &err) < 0 ||
-                             write_spans(p) < 0) return NULL;
-    Py_RETURN_NONE;
+    /* An iterator that somebody still holds. */
+    if (p->current && pr_py_trial_cut(p->current) < 0)
+        return NULL;
+    PyThreadState *state = PyEval_SaveThread();
+    r = pr_probe_finish(p->probe, &err);
+    PyEval_RestoreThread(state);
+    if (pr_py_probe_check(p, r, &err) < 0 || write_spans(p) < 0)
+        return NULL;
+    return pr_py_none();
 }
 
 static PyObject *say(PyObject *self, PyObject *what)
@@ -287,7 +297,7 @@ static PyObject *say(PyObject *self, PyObject *what)
         pr_probe_say(p->probe, (enum pr_probe_message)i);
         if (pr_py_probe_check(p, PR_OK, &none) < 0)
             return NULL;
-        Py_RETURN_NONE;
+        return pr_py_none();
     }
     PyErr_Format(PyExc_ValueError, "no such message: %R", what);
     return NULL;
@@ -383,6 +393,9 @@ static PyMethodDef methods[] = {
     {"counting", counting, METH_NOARGS,
      "Whether samples are counted in each batch."},
     {"json", json, METH_NOARGS, "benchy's result, one line of JSON."},
+    {"record", pr_py_record, METH_VARARGS,
+     "record(folder, command, results, log): the result as a run directory; "
+     "command is JSON, results the members of a JSON object."},
     {"numbers", numbers, METH_NOARGS, "Figures of each phase, a dict."},
     {"verdict", verdict, METH_NOARGS, "What holds the loop back, a dict."},
     {NULL, NULL, 0, NULL},

@@ -156,8 +156,9 @@ PyObject *pr_py_profiler(PyObject *module, PyObject *start)
         function_at(dlsym(so, on ? "cudaProfilerStart" : "cudaProfilerStop"),
                     &call);
     if (call) {
-        Py_BEGIN_ALLOW_THREADS call();
-        Py_END_ALLOW_THREADS
+        PyThreadState *state = PyEval_SaveThread();
+        call();
+        PyEval_RestoreThread(state);
     }
     if (so)
         dlclose(so);

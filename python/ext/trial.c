@@ -293,7 +293,7 @@ static PyObject *drain(PyObject *self, PyObject *none)
     }
     if (PyErr_Occurred())
         return NULL;
-    Py_RETURN_NONE;
+    return pr_py_none();
 }
 
 /* The source's iterator, for the next trial to go on with; or None. */
@@ -306,7 +306,7 @@ static PyObject *take_iterator(PyObject *self, PyObject *none)
     t->it = NULL;
     if (it)
         return it;
-    Py_RETURN_NONE;
+    return pr_py_none();
 }
 
 int pr_py_trial_cut(struct pr_py_trial *t)
@@ -319,7 +319,7 @@ static PyObject *close_trial(PyObject *self, PyObject *none)
     (void)none;
     if (end_trial((struct pr_py_trial *)self, false) < 0)
         return NULL;
-    Py_RETURN_NONE;
+    return pr_py_none();
 }
 
 static PyObject *get_steps(PyObject *self, void *ctx)

@@ -30,3 +30,9 @@ void pr_py_free(PyObject *self)
     f(self);
     Py_DECREF(type);
 }
+
+PyObject *pr_py_none(void)
+{
+    Py_INCREF(Py_None);
+    return Py_None;
+}

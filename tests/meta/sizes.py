@@ -28,7 +28,7 @@ def functions(text):
 def main():
     bodies = []
     files = []
-    for path in c_files("src", "cli", "include", "tests", "bench"):
+    for path in c_files("src", "cli", "include", "python", "tests", "bench"):
         text = read(path)
         files.append((text.count("\n"), path))
         if path.endswith(".c"):

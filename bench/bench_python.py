@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""bench_python.py [cost|numbers|jpeg|npz]...: the figures of the Python
+package, against benchy, PyTorch's DataLoader and a bare loop.
+
+benchy is run from a checkout that $PRONY_BENCHY names, with torch.cuda replaced
+by functions that do nothing; without one, what benchy's documents say it does
+per batch is done by a stand-in, and the line says so. PyTorch is that of this
+interpreter, $PRONY_TORCH_PYTHON or build/venv."""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SRC = os.path.dirname(HERE)
+EXT = os.environ.get("PYTHON_EXT") or os.path.join(SRC, "build", "python")
+PEER = os.path.join(HERE, "peers", "probe_loop.py")
+BENCHY = os.environ.get("PRONY_BENCHY", "")
+
+
+def python():
+    for name in (os.environ.get("PRONY_TORCH_PYTHON"),
+                 os.path.join(SRC, "build", "venv", "bin", "python"),
+                 sys.executable):
+        if name and os.access(name, os.X_OK) and subprocess.run(
+                [name, "-c", "import torch"], check=False,
+                capture_output=True).returncode == 0:
+            return name
+    print("no PyTorch: \"make python-deps\", or set PRONY_TORCH_PYTHON")
+    sys.exit(77)
+
+
+def ask(who, what, *args, config=None):
+    """What a contender answers, among lines of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(
+            [os.path.join(SRC, "python"), EXT]), "OMP_NUM_THREADS": "1"}
+        if config:
+            env["BENCHY_CONFIG_FILE"] = os.path.join(folder, "c.yaml")
+            with open(env["BENCHY_CONFIG_FILE"], "w", encoding="utf-8") as f:
+                f.write(config)
+        done = subprocess.run([PYTHON, PEER, who, what, *map(str, args)],
+                              cwd=folder, env=env, text=True, check=False,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL)
+    if done.returncode:
+        sys.exit("%s %s: exit status %d" % (who, what, done.returncode))
+    return json.loads(done.stdout.split("ANSWER ")[1].splitlines()[0])
+
+
+def line(what, figure, unit, than, ratio, goal, good):
+    print("%-34s %10.4g %-10s %-28s %6.2f  goal %-12s %s"
+          % (what, figure, unit, than, ratio, goal, "" if good else "below"))
+    sys.stdout.flush()
+
+
+# ---- what the wrapper adds to a batch
+
+COST = """
+global: { report_freq: 0, exit_after_tests: False, profiler_mode: none,
+          output_dir: '.', output_filename: out.json,
+          use_distributed_barrier: False }
+IO: { run_benchmark: False }
+synthetic: { run_benchmark: False }
+full: { run_benchmark: True, nbatches: 100000, ntrials: 1, nwarmup: 1 }
+"""
+
+
+def cost():
+    rows = {who: min(ask(who, "cost", config=COST) for _ in range(5))
+            for who in ("bare", "prony", "benchy")}
+    ours, theirs = (1e6 * (rows[who] - rows["bare"])
+                    for who in ("prony", "benchy"))
+    line("cost of a batch in FULL", ours, "us", "under 2 us", 2 / ours, ">= 1",
+         ours < 2)
+    line("the same", ours, "us", "%s: %.3g us" % (NAME, theirs), theirs / ours,
+         ">= 2", theirs >= 2 * ours)
+
+
+# ---- the three numbers of one script
+
+NUMBERS = """
+global: { report_freq: 0, exit_after_tests: False, profiler_mode: none,
+          output_dir: '.', output_filename: out.json,
+          use_distributed_barrier: False }
+IO: { run_benchmark: True, nbatches: 20, ntrials: 1, nwarmup: 1 }
+synthetic: { run_benchmark: True, nbatches: 20, ntrials: 1, nwarmup: 1 }
+full: { run_benchmark: True, nbatches: 20, ntrials: 1, nwarmup: 1 }
+"""
+
+
+def numbers():
+    seen = {"prony": [], "benchy": []}
+    for i in range(10):
+        for who in sorted(seen, reverse=i % 2 == 0):
+            seen[who].append(ask(who, "numbers", config=NUMBERS))
+    for phase in ("IO", "SYNTHETIC", "FULL"):
+        a, b = ([x[phase] for x in seen[who]] for who in ("prony", "benchy"))
+        means = statistics.mean(a), statistics.mean(b)
+        spread = statistics.stdev(a), statistics.stdev(b)
+        apart = abs(means[0] - means[1])
+        line(phase, means[0], "samples/s", "%s: %.5g; +- %.3g, %.3g" % (
+            NAME, means[1], *spread), means[0] / means[1], "in spread",
+            apart <= max(spread))
+
+
+# ---- the native loader
+
+def loader(what, folder, goal, *args):
+    ours = max(ask("prony", what, folder, *args) for _ in range(3))
+    theirs = {w: max(ask("torch", what, folder, w) for _ in range(2))
+              for w in (0, 1, 2)}
+    best = max(theirs, key=theirs.get)
+    line("prony.Loader, " + what, ours, "samples/s",
+         "DataLoader, %d workers: %.5g" % (best, theirs[best]),
+         ours / theirs[best], ">= %g" % goal, ours >= goal * theirs[best])
+
+
+def with_folder(what, goal):
+    top = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    folder = tempfile.mkdtemp(prefix="prony-bench.", dir=top)
+    try:
+        ask("make", what, folder)
+        loader(what, folder, goal)
+    finally:
+        shutil.rmtree(folder)
+
+
+def jpeg():
+    with_folder("jpeg", 1.3)
+
+
+def npz():
+    with_folder("npz", 3)
+
+
+NAME = "benchy" if BENCHY else "a stand-in for benchy"
+PYTHON = python()
+for section in sys.argv[1:] or ("cost", "numbers", "jpeg", "npz"):
+    {"cost": cost, "numbers": numbers, "jpeg": jpeg, "npz": npz}[section]()
