@@ -31,8 +31,10 @@ enum verb_bit {
     ON_RERUN = 1 << 13,
     ON_GATHER = 1 << 20,
     ON_COMPARE = 1 << 16,
+    ON_PROBE = 1 << 21,
+    ON_RUNS = ON_RUN | ON_PROBE,
     ON_PLANS = ON_PLAN | ON_RUN,
-    ON_TARGETS = ON_PLAN | ON_RUN | ON_GENERATE | ON_CAPACITY,
+    ON_TARGETS = ON_PLAN | ON_RUNS | ON_GENERATE | ON_CAPACITY,
     ON_READS = ON_PARSE | ON_SCALING | ON_PLOT,
     ON_EVERY = 0xffffff,
 };
@@ -147,6 +149,7 @@ int cmd_run(struct cli *c, struct pr_err *err);
 int cmd_rerun(struct cli *c, struct pr_err *err);
 int cmd_generate(struct cli *c, struct pr_err *err);
 int cmd_capacity(struct cli *c, struct pr_err *err);
+int cmd_probe(struct cli *c, struct pr_err *err);
 int cmd_report(struct cli *c, struct pr_err *err);
 int cmd_summary(struct cli *c, struct pr_err *err);
 int cmd_parse(struct cli *c, struct pr_err *err);

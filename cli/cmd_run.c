@@ -1,4 +1,5 @@
 /* `prony run`: plan, run, record, show. */
+#include "cli/probe_args.h"
 #include "cli/report.h"
 #include "cli/targets.h"
 #include "cli/validation.h"
@@ -233,6 +234,8 @@ static int go(struct cli *c, struct pr_rundir *d, long retry, bool show,
 
     c->signo = sum.signo;
     pr_live_free(w.live);
+    if (sum.total && c->verb->bit & ON_PROBE && probe_chart(d->path, &shown))
+        say_warning(shown.where, shown.msg, "");
     if (show && sum.total && print_results(c, d, &shown) && !rc) {
         *err = shown;
         rc = shown.code;

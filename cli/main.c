@@ -92,6 +92,22 @@ static const struct verb verbs[] = {
      "  prony capacity workload.yaml reader.read_threads=8 -o out\n"
      "  prony capacity --resume out\n",
      cmd_capacity},
+    {"probe", ON_PROBE, "TARGET… [NAME=VALUE…]",
+     "what holds a training back: data or computing",
+     "Measures how many samples a second the data side delivers alone (IO), "
+     "how many computing takes when one batch is used again and again "
+     "(SYNTHETIC), and how many both reach together (FULL), each in several "
+     "trials after a warm-up, and says which side is the limit, what the other "
+     "could reach, and what fixing the slower one would gain. For native "
+     "training on data files and for emulated training; every target is an "
+     "experiment of a run directory, with probe.svg and a file of benchy's.",
+     "  prony probe unet3d_h100 -d /data\n"
+     "  prony probe -P exp.framework=native -P exp.model=resnet50 \\\n"
+     "      -P exp.data_dir=imagenet -P dataset.format=jpeg\n"
+     "  prony probe training.yaml --probe-config benchy.yaml\n"
+     "  prony probe training.yaml --batches 20 --trials 5 "
+     "storage.throttle=50M\n",
+     cmd_probe},
     {"report", ON_REPORT, "DIR|FILE", "the results of a run or a suite",
      "Reads a run directory, also of a run that was stopped or is still going "
      "on, and prints one row for each experiment: what varies, how it ended, "

@@ -13,6 +13,7 @@
 #include "present/emulate_report.h"
 #include "present/gather_report.h"
 #include "present/mlperf_report.h"
+#include "present/probe_report.h"
 #include "present/run_table.h"
 #include "present/screen.h"
 #include "present/trained_report.h"
@@ -197,6 +198,9 @@ static int experiment_people(struct report *r, const struct pr_value *result,
     struct pr_dlio_run run;
     int rc;
 
+    if (pr_is_probed(results))
+        return pr_probe_report(text_at(result, "id", r->dir), results,
+                               r->format, &r->style, r->out, err);
     if (r->format == PR_TABLE_CSV)
         return rows ? pr_emulate_rows(rows, r->format, &r->style, r->out, err)
                     : PR_OK;
@@ -269,6 +273,8 @@ static int run_people(struct report *r, struct pr_err *err)
 
     if (!rc)
         rc = pr_trained_report_run(r->dir, r->format, &r->style, r->out, err);
+    if (!rc)
+        rc = pr_probe_report_run(r->dir, r->format, &r->style, r->out, err);
     if (!rc)
         rc = pr_mlperf_run_text(r->dir, 0, r->format, &r->style, r->out, err);
     return rc || !count ? rc : run_dlio(r, count, id, err);

@@ -3,6 +3,7 @@
 
 #include "base/nearest.h"
 #include "base/units.h"
+#include "cli/probe_args.h"
 #include "conf/override.h"
 #include "conf/share.h"
 #include "record/plan_file.h"
@@ -105,7 +106,7 @@ static int add_target(struct cli *c, struct pr_plan *p, const char *name,
 static int add_limit(struct cli *c, struct pr_plan *p, enum arg_id id,
                      const char *name, const char *option, struct pr_err *err)
 {
-    const char *value = c->verb->bit & ON_RUN ? arg_get(c, id) : NULL;
+    const char *value = c->verb->bit & ON_RUNS ? arg_get(c, id) : NULL;
     double seconds;
     long n;
     int rc;
@@ -124,7 +125,7 @@ static int add_limit(struct cli *c, struct pr_plan *p, enum arg_id id,
 
 static int add_tiny(struct cli *c, struct pr_plan *p, struct pr_err *err)
 {
-    bool is_on = c->verb->bit & ON_RUN && arg_on(c, A_TINY);
+    bool is_on = c->verb->bit & ON_RUNS && arg_on(c, A_TINY);
 
     return is_on ? pr_plan_param_text(p, "nn.tiny", "true", "--tiny", err)
                  : PR_OK;
@@ -247,6 +248,8 @@ static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
         rc = add_limit(c, p, A_MAX_COUNT, "nn.max_count", "--max-count", err);
     if (!rc)
         rc = add_tiny(c, p, err);
+    if (!rc && c->verb->bit & ON_PROBE)
+        rc = probe_params(c, p, err);
     if (!rc)
         rc = add_image(c, p, err);
     if (!rc)

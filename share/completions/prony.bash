@@ -1,8 +1,8 @@
 # bash completion for prony. Written by "prony __complete bash"; do not
 # edit.
 
-_prony_verbs='demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor'
-_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf monitor container suite task sys.plan_builder'
+_prony_verbs='demo plan run rerun generate capacity probe report summary parse scaling compare plot gather model help doctor'
+_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf probe monitor container suite task sys.plan_builder'
 _prony_names='exp.workload
 exp.command
 exp.args
@@ -233,6 +233,12 @@ nn.amp
 mlperf.division
 mlperf.hosts
 mlperf.host_memory
+probe.run
+probe.config
+probe.batches
+probe.trials
+probe.warmup
+probe.phases
 monitor.frequency
 monitor.timeseries
 monitor.pid_folder
@@ -350,6 +356,7 @@ _prony_values()
     nn.compile) echo true false ;;
     nn.amp) echo true false ;;
     mlperf.division) echo none closed open ;;
+    probe.run) echo true false ;;
     suite.engine) echo auto milarun native ;;
     suite.scheme) echo normal per-gpu gpu-progression per-slot ;;
     suite.isolate) echo true false ;;
@@ -482,6 +489,34 @@ _prony_options()
         --data \
         --resume \
         --format ;;
+    probe) echo \
+        --help \
+        --log-level \
+        --verbose \
+        --quiet \
+        --color \
+        --progress \
+        --param \
+        --variable \
+        --extension \
+        --config \
+        --set-file \
+        --no-defaults \
+        --name \
+        --repeat \
+        --output \
+        --no-validation \
+        --data \
+        --timeout \
+        --tiny \
+        --retry \
+        --fail-fast \
+        --dry-run \
+        --format \
+        --probe-config \
+        --batches \
+        --trials \
+        --warmup ;;
     report) echo \
         --help \
         --log-level \
@@ -715,6 +750,25 @@ _prony_option()
     'capacity --data' | 'capacity -d') echo 'dir' ;;
     'capacity --resume') echo 'dir' ;;
     'capacity --format') echo 'choice text json' ;;
+    'probe --log-level') echo 'choice critical error warning info debug' ;;
+    'probe --color') echo 'choice auto always never' ;;
+    'probe --progress') echo 'choice auto always never plain json' ;;
+    'probe --param' | 'probe -P') echo 'set' ;;
+    'probe --variable' | 'probe -V') echo 'var' ;;
+    'probe --extension' | 'probe -E') echo 'any' ;;
+    'probe --config') echo 'file' ;;
+    'probe --set-file') echo 'set-file' ;;
+    'probe --name') echo 'any' ;;
+    'probe --repeat') echo 'any' ;;
+    'probe --output' | 'probe -o') echo 'dir' ;;
+    'probe --data' | 'probe -d') echo 'dir' ;;
+    'probe --timeout') echo 'any' ;;
+    'probe --retry') echo 'any' ;;
+    'probe --format') echo 'choice text json' ;;
+    'probe --probe-config') echo 'file' ;;
+    'probe --batches') echo 'any' ;;
+    'probe --trials') echo 'any' ;;
+    'probe --warmup') echo 'any' ;;
     'report --log-level') echo 'choice critical error warning info debug' ;;
     'report --color') echo 'choice auto always never' ;;
     'report --progress') echo 'choice auto always never plain json' ;;
@@ -820,6 +874,7 @@ _prony_takes()
     rerun) echo file ;;
     generate) echo target ;;
     capacity) echo target ;;
+    probe) echo target ;;
     report) echo dir ;;
     summary) echo dir ;;
     parse) echo file ;;

@@ -247,6 +247,12 @@ function __prony_names
         mlperf.division 'Check the experiment against the rules of MLPerf Storage for this division, and report it.' \
         mlperf.hosts 'Client machines that would take part, for the size of the data set.' \
         mlperf.host_memory 'Memory of each client machine.' \
+        probe.run 'Measure throughput with data alone (IO), computing alone (SYNTHETIC) and both (FULL) instead of training, and say what is the limit.' \
+        probe.config 'A configuration file of benchy\'s; the parameters of this section are stronger.' \
+        probe.batches 'Batches timed in a trial.' \
+        probe.trials 'Trials that are recorded of each phase.' \
+        probe.warmup 'Trials before these that are not.' \
+        probe.phases 'Which of io, synthetic and full.' \
         monitor.frequency 'Time between two looks at the machine, for example 0.1 or 2.' \
         monitor.timeseries 'Series to write to the experiment\'s log as results.use.NAME, as DLBS has them: NAME:TYPE:INDEX[:[COUNT]], separated by commas, by place in \'pid time virt res shrd cpu mem power gpu0 gpu1 ...\'.' \
         monitor.pid_folder 'Accepted for DLBS\'s sake: processes are found without a file.' \
@@ -504,6 +510,8 @@ function __prony_settings
         mlperf.division=none \
         mlperf.division=closed \
         mlperf.division=open \
+        probe.run=true \
+        probe.run=false \
         suite.engine=auto \
         suite.engine=milarun \
         suite.engine=native \
@@ -531,6 +539,7 @@ function __prony_topics
         rerun 'one experiment again, from its result' \
         generate 'make the data set of an experiment, and nothing else' \
         capacity 'the most accelerators that this storage keeps busy' \
+        probe 'what holds a training back: data or computing' \
         report 'the results of a run or a suite' \
         summary 'the results of a suite in one JSON' \
         parse 'numbers out of logs' \
@@ -562,6 +571,7 @@ function __prony_topics
         checkpoint 'when checkpoints are written and read, where and how' \
         nn 'training and inference of a network' \
         mlperf 'the rules of MLPerf Storage' \
+        probe 'finding out what holds a training back' \
         monitor 'watching the machine' \
         container 'containers of experiments' \
         suite 'jobs of a suite, one copy a device' \
@@ -579,6 +589,7 @@ complete -c prony -n __prony_no_verb -a run -d 'run a plan and record every resu
 complete -c prony -n __prony_no_verb -a rerun -d 'one experiment again, from its result'
 complete -c prony -n __prony_no_verb -a generate -d 'make the data set of an experiment, and nothing else'
 complete -c prony -n __prony_no_verb -a capacity -d 'the most accelerators that this storage keeps busy'
+complete -c prony -n __prony_no_verb -a probe -d 'what holds a training back: data or computing'
 complete -c prony -n __prony_no_verb -a report -d 'the results of a run or a suite'
 complete -c prony -n __prony_no_verb -a summary -d 'the results of a suite in one JSON'
 complete -c prony -n __prony_no_verb -a parse -d 'numbers out of logs'
@@ -589,22 +600,22 @@ complete -c prony -n __prony_no_verb -a gather -d 'tables of GPU systems and the
 complete -c prony -n __prony_no_verb -a model -d 'the networks there are, and their layers'
 complete -c prony -n __prony_no_verb -a help -d 'parameters, verbs and what they mean'
 complete -c prony -n __prony_no_verb -a doctor -d 'what this machine and this build have and lack'
-complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l help -s h -d 'show this help'
-complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
-complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l verbose -s v -d 'say more: --log-level debug'
-complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
-complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
-complete -c prony -n '__prony_verb demo plan run rerun generate capacity report summary parse scaling compare plot gather model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
-complete -c prony -n '__prony_verb plan run generate capacity' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
-complete -c prony -n '__prony_verb plan run generate capacity' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
-complete -c prony -n '__prony_verb plan run generate capacity' -l extension -s E -x -d 'change experiments that match a condition'
-complete -c prony -n '__prony_verb plan run generate capacity' -l config -r -F -d 'one more config, laid over the targets; may be repeated'
-complete -c prony -n '__prony_verb plan run generate capacity' -l set-file -x -a '(__prony_set_file)' -d 'set a parameter to the text of a file'
-complete -c prony -n '__prony_verb plan run generate capacity' -l no-defaults -d 'use none of Prony\'s own parameters, only what is given (also --discard-default-config)'
-complete -c prony -n '__prony_verb plan run generate capacity' -l name -x -d 'only experiments whose exp.name is one of these'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity probe report summary parse scaling compare plot gather model help doctor' -l help -s h -d 'show this help'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity probe report summary parse scaling compare plot gather model help doctor' -l log-level -x -a 'critical error warning info debug' -d 'how much to say on stderr (default: info)'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity probe report summary parse scaling compare plot gather model help doctor' -l verbose -s v -d 'say more: --log-level debug'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity probe report summary parse scaling compare plot gather model help doctor' -l quiet -s q -d 'say less: only errors, no progress'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity probe report summary parse scaling compare plot gather model help doctor' -l color -x -a 'auto always never' -d 'colour in tables (default: auto)'
+complete -c prony -n '__prony_verb demo plan run rerun generate capacity probe report summary parse scaling compare plot gather model help doctor' -l progress -x -a 'auto always never plain json' -d 'how progress is shown on stderr (default: auto)'
+complete -c prony -n '__prony_verb plan run generate capacity probe' -l param -s P -x -a '(__prony_settings)' -d 'set a parameter; what is not JSON is text'
+complete -c prony -n '__prony_verb plan run generate capacity probe' -l variable -s V -x -a '(__prony_variables)' -d 'one experiment for each value; several variables give their product, the last varies fastest'
+complete -c prony -n '__prony_verb plan run generate capacity probe' -l extension -s E -x -d 'change experiments that match a condition'
+complete -c prony -n '__prony_verb plan run generate capacity probe' -l config -r -F -d 'one more config, laid over the targets; may be repeated'
+complete -c prony -n '__prony_verb plan run generate capacity probe' -l set-file -x -a '(__prony_set_file)' -d 'set a parameter to the text of a file'
+complete -c prony -n '__prony_verb plan run generate capacity probe' -l no-defaults -d 'use none of Prony\'s own parameters, only what is given (also --discard-default-config)'
+complete -c prony -n '__prony_verb plan run generate capacity probe' -l name -x -d 'only experiments whose exp.name is one of these'
 complete -c prony -n '__prony_verb plan run' -l devices -x -d 'devices that the jobs of a suite are spread over: auto, how many, or which (0,2 or 0-3); without a GPU they are equal parts of the machine (default: auto, the GPUs there are, else one)'
 complete -c prony -n '__prony_verb plan run' -l isolation -d 'keep copies that run together apart, with processors and memory of their own (the default; --no-isolation, also --no-cgexec)'
-complete -c prony -n '__prony_verb plan run generate capacity' -l repeat -x -d 'do everything N times; repeats are the outer loop'
+complete -c prony -n '__prony_verb plan run generate capacity probe' -l repeat -x -d 'do everything N times; repeats are the outer loop'
 complete -c prony -n '__prony_verb plan' -l format -x -a 'table json' -d 'how the plan is printed (default: table)'
 complete -c prony -n '__prony_verb plan' -l print-config -d 'print the merged config instead: parameters, variables and extensions'
 complete -c prony -n '__prony_verb plan' -l full -d 'with --format json: merge the defaults into each experiment'
@@ -613,9 +624,9 @@ complete -c prony -n '__prony_verb plan' -l explain -x -a '(__prony_names)' -d '
 complete -c prony -n '__prony_verb plan' -l output -s o -r -F -d 'write the plan as JSON to a file, to be run later (also --plan)'
 complete -c prony -n '__prony_verb plan' -l validate -d 'print what the plan needs and this machine lacks instead, with remedies; so does the verb \'validate\''
 complete -c prony -n '__prony_verb plan' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets, where room is looked for (also PRONY_DATA)'
-complete -c prony -n '__prony_verb run' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/NAME.TIME)'
+complete -c prony -n '__prony_verb run probe' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/NAME.TIME)'
 complete -c prony -n '__prony_verb run' -l plan -r -F -d 'run a finished plan as it stands; the same as naming it as the target'
-complete -c prony -n '__prony_verb run' -l no-validation -d 'run also what this machine lacks something for'
+complete -c prony -n '__prony_verb run probe' -l no-validation -d 'run also what this machine lacks something for'
 complete -c prony -n '__prony_verb plan run' -l image -x -a '(__prony_names)' -d 'run in a container of this image: exp.docker=true, exp.docker_image=NAME'
 complete -c prony -n '__prony_verb generate' -l threads -x -d 'threads that make files (default: one for each processor)'
 complete -c prony -n '__prony_verb generate' -l verify -d 'read everything back and compare it with what the seed gives'
@@ -623,19 +634,23 @@ complete -c prony -n '__prony_verb generate' -l force -d 'replace what is there'
 complete -c prony -n '__prony_verb generate' -l resume -d 'make only what is missing or not whole'
 complete -c prony -n '__prony_verb generate' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets: storage.storage_root (also PRONY_DATA)'
 complete -c prony -n '__prony_verb generate' -l format -x -a 'text json' -d 'how the outcome is printed (default: text)'
-complete -c prony -n '__prony_verb run' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets; experiments see it as PRONY_DATA'
-complete -c prony -n '__prony_verb run' -l timeout -x -d 'stop an experiment after this time: 90, 1.5s, 2m'
+complete -c prony -n '__prony_verb run probe' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets; experiments see it as PRONY_DATA'
+complete -c prony -n '__prony_verb run probe' -l timeout -x -d 'stop an experiment after this time: 90, 1.5s, 2m'
 complete -c prony -n '__prony_verb run' -l max-count -x -d 'stop training after N samples were measured: nn.max_count'
-complete -c prony -n '__prony_verb run' -l tiny -d 'the model\'s own small size, to try things: nn.tiny'
-complete -c prony -n '__prony_verb run' -l retry -x -d 'try a failed experiment N more times; with --resume also those that failed before'
+complete -c prony -n '__prony_verb run probe' -l tiny -d 'the model\'s own small size, to try things: nn.tiny'
+complete -c prony -n '__prony_verb run probe' -l retry -x -d 'try a failed experiment N more times; with --resume also those that failed before'
 complete -c prony -n '__prony_verb run' -l resume -x -a '(__fish_complete_directories)' -d 'go on with the run in DIR; what has a result is not run again'
-complete -c prony -n '__prony_verb run' -l fail-fast -d 'stop after the first experiment that fails'
-complete -c prony -n '__prony_verb run' -l dry-run -d 'show the plan and its cost, run nothing'
+complete -c prony -n '__prony_verb run probe' -l fail-fast -d 'stop after the first experiment that fails'
+complete -c prony -n '__prony_verb run probe' -l dry-run -d 'show the plan and its cost, run nothing'
 complete -c prony -n '__prony_verb run' -l launcher -x -a 'local' -d 'how experiments become processes (default: local)'
-complete -c prony -n '__prony_verb run' -l format -x -a 'text json' -d 'how results are printed (default: text)'
+complete -c prony -n '__prony_verb run probe' -l format -x -a 'text json' -d 'how results are printed (default: text)'
 complete -c prony -n '__prony_verb rerun' -l output -s o -x -a '(__fish_complete_directories)' -d 'run directory (default: runs/NAME-again.TIME)'
 complete -c prony -n '__prony_verb rerun' -l param -s P -x -a '(__prony_settings)' -d 'change a parameter of the experiment; what is not JSON is text'
 complete -c prony -n '__prony_verb rerun' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets (default: the result\'s)'
+complete -c prony -n '__prony_verb probe' -l probe-config -r -F -d 'a configuration of benchy\'s: batches, trials and warm-ups of each phase (also BENCHY_CONFIG_FILE)'
+complete -c prony -n '__prony_verb probe' -l batches -x -d 'batches timed in a trial (default: 50)'
+complete -c prony -n '__prony_verb probe' -l trials -x -d 'trials of each phase (default: 3)'
+complete -c prony -n '__prony_verb probe' -l warmup -x -d 'trials before them that do not count (default: 1)'
 complete -c prony -n '__prony_verb capacity' -l output -s o -x -a '(__fish_complete_directories)' -d 'folder of the search (default: runs/NAME-capacity.TIME)'
 complete -c prony -n '__prony_verb capacity' -l au -x -d 'utilisation to keep, 1 being always busy (default: metric.au of the target)'
 complete -c prony -n '__prony_verb capacity' -l confidence -x -d 'how sure the answer shall be (default: 0.95)'
@@ -719,6 +734,7 @@ complete -c prony -n '__prony_verb run' -F -a '(__prony_bundled; __prony_setting
 complete -c prony -n '__prony_verb rerun' -r -F
 complete -c prony -n '__prony_verb generate' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb capacity' -F -a '(__prony_bundled; __prony_settings)'
+complete -c prony -n '__prony_verb probe' -F -a '(__prony_bundled; __prony_settings)'
 complete -c prony -n '__prony_verb report' -a '(__fish_complete_directories)'
 complete -c prony -n '__prony_verb summary' -a '(__fish_complete_directories)'
 complete -c prony -n '__prony_verb parse' -r -F

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Two rates nearer than this share of the slower, or than twice their spread,
+/* Two times nearer than this share of the shorter, or than twice their spread,
  * are equal. */
 #define SAME 0.10
 #define SPREADS 2.0
@@ -31,19 +31,28 @@ static double rate_of(const struct pr_probe_figures *f)
     return f->trials ? f->rate : 0;
 }
 
-static double spread_of(const struct pr_probe_figures *f)
+/* Rates are compared by the time of a sample: that of a side which is much
+ * faster, and whose rate varies much, is short and varies little. */
+struct time {
+    double mean, spread;
+};
+
+static struct time time_at(double rate, double deviation)
 {
-    return f->trials ? f->deviation : 0;
+    return (struct time){1 / rate, deviation / rate / rate};
 }
 
-static bool same(double a, double b, double spread)
+static struct time time_of(const struct pr_probe_figures *f)
 {
-    double slower = a < b ? a : b;
-    double apart = SAME * slower;
+    return time_at(f->rate, f->deviation);
+}
 
-    if (SPREADS * spread > apart)
-        apart = SPREADS * spread;
-    return fabs(a - b) <= apart;
+static bool same(struct time a, struct time b)
+{
+    double shorter = a.mean < b.mean ? a.mean : b.mean;
+    double apart = fmax(SAME * shorter, SPREADS * hypot(a.spread, b.spread));
+
+    return fabs(a.mean - b.mean) <= apart;
 }
 
 /* ---- sides that were measured alone */
@@ -51,14 +60,14 @@ static bool same(double a, double b, double spread)
 static void judge_sides(const struct pr_probe_numbers *n,
                         struct pr_probe_verdict *v)
 {
-    double spread = hypot(spread_of(&n->phase[PR_PROBE_IO]),
-                          spread_of(&n->phase[PR_PROBE_SYNTHETIC]));
+    struct time io = time_of(&n->phase[PR_PROBE_IO]);
+    struct time synthetic = time_of(&n->phase[PR_PROBE_SYNTHETIC]);
     double slower = v->io < v->synthetic ? v->io : v->synthetic;
 
     v->serial = 1 / (1 / v->io + 1 / v->synthetic);
     v->expected = slower;
     v->other = v->io < v->synthetic ? v->synthetic : v->io;
-    if (same(v->io, v->synthetic, spread))
+    if (same(io, synthetic))
         v->bound = PR_PROBE_BALANCED;
     else
         v->bound = v->io < v->synthetic ? PR_PROBE_INPUT_BOUND
@@ -70,11 +79,13 @@ static void judge_overlap(const struct pr_probe_numbers *n,
 {
     double whole = 1 / v->serial - 1 / v->expected;
     double got = 1 / v->serial - 1 / v->full;
-    double spread = spread_of(&n->phase[PR_PROBE_FULL]);
+    struct time full = time_of(&n->phase[PR_PROBE_FULL]);
 
-    v->overlap = whole > 0 ? got / whole : 1;
-    v->overlap = v->overlap < 0 ? 0 : v->overlap > 1 ? 1 : v->overlap;
-    v->disturbed = v->full < v->serial && !same(v->full, v->serial, spread);
+    /* Beside a side that takes hardly any time the other cannot be hidden: the
+     * share would be noise. */
+    if (whole > SAME / v->expected)
+        v->overlap = fmin(1, fmax(0, got / whole));
+    v->disturbed = v->full < v->serial && !same(full, time_at(v->serial, 0));
 }
 
 /* ---- the loop alone: what it waits for says which side is slower */

@@ -131,6 +131,12 @@ static const struct pr_opt mlperf_opts[] = {
 };
 #undef OWNER
 
+#define OWNER pr_probe_params
+static const struct pr_opt probe_opts[] = {
+#include "conf/probe.def"
+};
+#undef OWNER
+
 #define OWNER pr_monitor_opts
 static const struct pr_opt monitor_opts[] = {
 #include "conf/monitor.def"
@@ -216,6 +222,8 @@ SECTION(pr_nn_section, "nn", "training and inference of a network", nn_opts,
         struct pr_nn_opts);
 SECTION(pr_mlperf_section, "mlperf", "the rules of MLPerf Storage", mlperf_opts,
         struct pr_mlperf_opts);
+SECTION(pr_probe_section, "probe", "finding out what holds a training back",
+        probe_opts, struct pr_probe_params);
 SECTION(pr_monitor_section, "monitor", "watching the machine", monitor_opts,
         struct pr_monitor_opts);
 SECTION(pr_container_section, "container", "containers of experiments",
@@ -252,6 +260,7 @@ const struct pr_opt_section *const *pr_opt_sections(void)
         &pr_checkpoint_section,
         &pr_nn_section,
         &pr_mlperf_section,
+        &pr_probe_section,
         &pr_monitor_section,
         &pr_container_section,
         &pr_suite_section,

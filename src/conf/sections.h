@@ -68,6 +68,9 @@ struct pr_nn_opts {
 struct pr_mlperf_opts {
 #include "conf/mlperf.def"
 };
+struct pr_probe_params {
+#include "conf/probe.def"
+};
 struct pr_monitor_opts {
 #include "conf/monitor.def"
 };
@@ -106,6 +109,7 @@ extern const struct pr_opt_section pr_model_transformer_section;
 extern const struct pr_opt_section pr_checkpoint_section;
 extern const struct pr_opt_section pr_nn_section;
 extern const struct pr_opt_section pr_mlperf_section;
+extern const struct pr_opt_section pr_probe_section;
 extern const struct pr_opt_section pr_monitor_section;
 extern const struct pr_opt_section pr_container_section;
 extern const struct pr_opt_section pr_suite_section;

@@ -8,6 +8,7 @@
 #include "workload/emulate_notes.h"
 #include "workload/emulate_session_impl.h"
 #include "workload/generate.h"
+#include "workload/probe.h"
 
 static int say_start(struct pr_emulation *s, uint64_t *ret_batches,
                      struct pr_err *err)
@@ -77,7 +78,7 @@ static int train(struct pr_emulation *s, struct pr_err *err)
         rc = say_start(s, &batches, err);
     if (!rc)
         rc = pr_watch_start(&s->watch, &s->e, &s->notes, err);
-    if (!rc && s->e.workflow.checkpoint)
+    if (!rc && s->e.workflow.checkpoint && !pr_probe_wanted(s->e.job))
         rc = pr_saver_open(&s->saver, batches, err);
     if (!rc)
         rc = open_feed(s, err);
@@ -89,7 +90,8 @@ static int train(struct pr_emulation *s, struct pr_err *err)
         s->stats.threads = pr_feed_threads(s->feed);
         s->stats.engine = pr_storage_engine(s->data.st);
         pr_progress_start(&s->progress);
-        rc = pr_emulation_epochs(s, err);
+        rc = pr_probe_wanted(s->e.job) ? pr_emulation_probe(s, err)
+                                       : pr_emulation_epochs(s, err);
     }
     if (!rc && *pr_feed_note(s->feed))
         pr_buf_printf(&s->notes, "%s\n", pr_feed_note(s->feed));
@@ -141,7 +143,7 @@ static int emulate(struct pr_emulation *s, struct pr_err *err)
         rc = save_alone(s, err);
     s->stats.end_ns = pr_clock_ns();
     s->stats.end_wall_ns = pr_wall_clock_ns();
-    if (!rc)
+    if (!rc && !pr_probe_wanted(s->e.job))
         rc = pr_emulation_report(s, err);
     else if (s->stats.first || s->stats.checkpoints.first)
         pr_emulation_report_part(s, err);

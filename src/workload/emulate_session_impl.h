@@ -29,6 +29,13 @@ struct pr_emulation {
 int pr_emulation_epochs(struct pr_emulation *s,
                         struct pr_err *err) PR_MUST_CHECK;
 
+/* ---- emulate_probe.c */
+
+/* probe.run: data alone, computing alone and both instead of epochs; writes the
+ * results. */
+int pr_emulation_probe(struct pr_emulation *s,
+                       struct pr_err *err) PR_MUST_CHECK;
+
 /* ---- emulate_report.c */
 
 /* Whether there is more to it than making data. */

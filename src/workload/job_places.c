@@ -105,6 +105,7 @@ static int add_inputs(struct places *p, struct pr_err *err)
         return rc;
     add(p, pr_job_text(job, "nn.batches"), PR_PLACE_READ);
     add(p, pr_job_text(job, "nn.load"), PR_PLACE_READ);
+    add(p, pr_job_text(job, "probe.config"), PR_PLACE_READ);
     if (strchr(job->exp.model, '/')) /* the name of a bundled one is no path */
         add(p, job->exp.model, PR_PLACE_READ);
     if (f && f->program && *f->program == '/') /* with what it imports */

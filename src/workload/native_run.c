@@ -6,7 +6,9 @@
 #include "workload/emulate_log.h"
 #include "workload/mpi.h"
 #include "workload/native_machine.h"
+#include "workload/native_probe.h"
 #include "workload/native_tensors.h"
+#include "workload/probe.h"
 #include "workload/warnings.h"
 
 /* Before there is a net, whose pool of threads it would disturb. It is that of
@@ -151,6 +153,16 @@ static int sum_up(struct pr_native_run *r, struct pr_err *err)
     return rc ? rc : pr_native_timings_gather(r, err);
 }
 
+/* Instead of training. */
+static int probe(struct pr_native_run *r, struct pr_err *err)
+{
+    int rc = pr_native_probe(r, err);
+
+    return rc || r->n.rank || !r->source.set
+               ? rc
+               : pr_image_set_remove(r->source.set, err);
+}
+
 /* In each of the processes; the first one reports. */
 static int train(struct pr_replicas *replicas, void *ctx, struct pr_err *err)
 {
@@ -165,6 +177,8 @@ static int train(struct pr_replicas *replicas, void *ctx, struct pr_err *err)
         r->progress = (struct pr_progress){.next_ns = UINT64_MAX};
     pr_replicas_note(replicas, &r->notes);
     rc = prepare(r, err);
+    if (pr_probe_wanted(r->n.job))
+        return rc ? rc : probe(r, err);
     if (!rc)
         rc = pr_native_steps(r, err);
     if (!rc)

@@ -3,6 +3,7 @@
 
 #include "workload/engine.h"
 #include "workload/framework_script.h"
+#include "workload/probe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -91,6 +92,22 @@ static int nothing_to_run(const struct pr_job *job, struct pr_err *err)
                         "-P exp.command='\"sleep 1\"'");
 }
 
+static bool can_be_probed(const char *name)
+{
+    return strcmp(name, "native") == 0 || strcmp(name, "emulate") == 0;
+}
+
+static int not_probed(const struct pr_job *job, const char *name,
+                      struct pr_err *err)
+{
+    (void)pr_fail(err, PR_E_CONF, job->id,
+                  "probe.run is for native and emulated training, not for the "
+                  "workload '%s'",
+                  name);
+    return pr_hint(err, "in a program of yours, prony/probe.h or the Python "
+                        "package prony times the loop");
+}
+
 int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
                    struct pr_err *err)
 {
@@ -109,6 +126,8 @@ int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
     if (!w)
         return pr_fail(err, PR_E_UNAVAIL, job->id,
                        "this build has no workload '%s'", name);
+    if (pr_probe_wanted(job) && !can_be_probed(name))
+        return not_probed(job, name, err);
     *ret = w;
     return PR_OK;
 }

@@ -7,6 +7,7 @@
 #include "workload/emulate_session.h"
 #include "workload/generate.h"
 #include "workload/job_env.h"
+#include "workload/probe.h"
 
 #include <signal.h>
 
@@ -90,6 +91,19 @@ static int check_room(const struct pr_emulate *e, struct pr_arena *a,
     return rc;
 }
 
+/* It reads and computes, and its settings can be read. */
+static int check_probe(const struct pr_emulate *e, const struct pr_job *job,
+                       struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf notes = PR_BUF_INIT(65536);
+    struct pr_probe_config config;
+
+    if (!e->workflow.train)
+        return pr_fail(err, PR_E_CONF, "workflow.train",
+                       "nothing is trained, there is no loop to probe");
+    return pr_probe_settings(job, &config, &notes, err);
+}
+
 static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 {
     struct pr_emulate *e = PR_ARENA_NEW(job->arena, struct pr_emulate);
@@ -97,7 +111,9 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 
     if (!rc)
         rc = pr_emulate_check(e, err);
-    if (!rc && e->workflow.checkpoint)
+    if (!rc && pr_probe_wanted(job))
+        rc = check_probe(e, job, err);
+    else if (!rc && e->workflow.checkpoint)
         rc = check_room(e, job->arena, err);
     if (!rc)
         rc = pr_job_start_env(job, NULL, 0, ret, err);

@@ -5,7 +5,8 @@
 #include "workload/image_set.h"
 #include "workload/job_env.h"
 #include "workload/mpi.h"
-#include "workload/native.h"
+#include "workload/native_probe.h"
+#include "workload/probe.h"
 
 #include <signal.h>
 
@@ -32,6 +33,17 @@ static int run(struct pr_job *job, struct pr_err *err)
     return pr_native_run(job, &stop, err);
 }
 
+/* Its settings, too, are looked at before it runs. */
+static int check_probe(const struct pr_native *n, const struct pr_job *job,
+                       struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf notes = PR_BUF_INIT(65536);
+    struct pr_probe_config config;
+    int rc = pr_native_probe_check(n, err);
+
+    return rc ? rc : pr_probe_settings(job, &config, &notes, err);
+}
+
 static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 {
     struct pr_native *n = PR_ARENA_NEW(job->arena, struct pr_native);
@@ -40,6 +52,8 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 
     if (!rc && !pr_net_is_there(version, err))
         rc = err ? err->code : PR_E_UNAVAIL;
+    if (!rc && pr_probe_wanted(job))
+        rc = check_probe(n, job, err);
     if (!rc && n->nn.mpi)
         return pr_mpi_start(job, &n->nn, n->ranks, ret, err);
     if (!rc)

@@ -73,6 +73,11 @@ static void a_wide_spread_makes_sides_equal(void **state)
     set(PR_PROBE_SYNTHETIC, 130, 12);
     pr_probe_judge(&n, &v);
     assert_int_equal(v.bound, PR_PROBE_BALANCED);
+    /* But a side that is much faster may vary as it likes. */
+    set(PR_PROBE_IO, 27709, 14000);
+    set(PR_PROBE_SYNTHETIC, 79, 1);
+    pr_probe_judge(&n, &v);
+    assert_int_equal(v.bound, PR_PROBE_COMPUTE_BOUND);
 }
 
 static void overlap_lies_between_in_turn_and_side_by_side(void **state)
@@ -94,6 +99,9 @@ static void overlap_lies_between_in_turn_and_side_by_side(void **state)
     assert_true(v.disturbed);
     assert_float_equal(v.overlap, 0, 1e-9);
     assert_non_null(strstr(v.text, "compete"));
+    judge(27000, 70, 56, 0, 1); /* nothing to hide */
+    assert_float_equal(v.overlap, -1, 1e-9);
+    assert_null(strstr(v.text, "reading ahead"));
     judge(100, 100, 200, 0, 1); /* no more than all of it */
     assert_float_equal(v.overlap, 1, 1e-9);
 }

@@ -1,0 +1,103 @@
+/* Reports of experiments that were probed. */
+#include "present/probe_report.h"
+
+#include "present/report_text.h"
+#include "present/results_each.h"
+
+#include <stdio.h>
+
+static const char *const phases[] = {"io", "synthetic", "full"};
+
+static const struct pr_column columns[] = {
+    {"phase", PR_COL_STR, NULL, PR_ALIGN_AUTO, "phase"},
+    {"samples/s", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO, "samples_per_s"},
+    {"+/-", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO, "stdev"},
+    {"fetch p50 (ms)", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO, "fetch_p50_ms"},
+    {"p99", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO, "fetch_p99_ms"},
+    {"step p50 (ms)", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO, "step_p50_ms"},
+    {"p99", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO, "step_p99_ms"},
+};
+
+/* How the results call what a column shows. */
+static const char *const endings[] = {
+    NULL,
+    "",
+    "_stdev",
+    "_fetch_p50_ms",
+    "_fetch_p99_ms",
+    "_step_p50_ms",
+    "_step_p99_ms",
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+bool pr_is_probed(const struct pr_value *results)
+{
+    const struct pr_value *bound = results ? pr_get(results, "bound") : NULL;
+
+    return bound && bound->kind == PR_STR;
+}
+
+static void put_phase(struct pr_table *t, const struct pr_value *results,
+                      const char *phase)
+{
+    pr_table_row(t);
+    pr_table_set_str(t, 0, phase);
+    for (size_t i = 1; i < COLUMNS; i++) {
+        const struct pr_value *v;
+        char key[64];
+
+        snprintf(key, sizeof key, "%s%s", phase, endings[i]);
+        v = pr_get(results, key);
+        if (v && pr_is_number(v))
+            pr_table_set_float(t, i, pr_number(v));
+    }
+}
+
+int pr_probe_report(const char *id, const struct pr_value *results,
+                    enum pr_table_format format,
+                    const struct pr_table_style *style, struct pr_buf *out,
+                    struct pr_err *err)
+{
+    struct pr_table *t = pr_table_new(columns, COLUMNS);
+    int rc;
+
+    if (!t)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
+        if (pr_get(results, phases[i]))
+            put_phase(t, results, phases[i]);
+    if (format != PR_TABLE_CSV) {
+        pr_report_title(out, format, id, results);
+        pr_report_heading(out, format, "Phases");
+    }
+    rc = pr_table_print(t, format, style, out, err);
+    pr_table_free(t);
+    return rc;
+}
+
+struct reports {
+    enum pr_table_format format;
+    const struct pr_table_style *style;
+    struct pr_buf *out;
+};
+
+static int add_report(void *ctx, const char *id, const struct pr_value *results,
+                      struct pr_err *err)
+{
+    struct reports *r = ctx;
+
+    if (!pr_is_probed(results))
+        return PR_OK;
+    pr_buf_char(r->out, '\n');
+    return pr_probe_report(id, results, r->format, r->style, r->out, err);
+}
+
+int pr_probe_report_run(const char *dir, enum pr_table_format format,
+                        const struct pr_table_style *style, struct pr_buf *out,
+                        struct pr_err *err)
+{
+    struct reports r = {.format = format, .style = style, .out = out};
+
+    return pr_results_each(dir, add_report, &r, err);
+}

@@ -1,0 +1,14 @@
+/* Native training that is probed instead of done. */
+#ifndef PR_WORKLOAD_NATIVE_PROBE_H
+#define PR_WORKLOAD_NATIVE_PROBE_H
+
+#include "workload/native_run.h"
+
+/* Whether it has both sides. */
+int pr_native_probe_check(const struct pr_native *n,
+                          struct pr_err *err) PR_MUST_CHECK;
+
+/* With a net and a source that are ready; writes the results. */
+int pr_native_probe(struct pr_native_run *r, struct pr_err *err) PR_MUST_CHECK;
+
+#endif
