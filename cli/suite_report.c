@@ -198,6 +198,10 @@ static int read_all(struct cli *c, const struct suite_ask *ask,
 
 static void say_files(const struct pr_suite *s)
 {
+    if (!s->count && s->kind != PR_SUITE_SUMMARY)
+        say(SAY_WARNING,
+            "warning: %s: no result of a suite among %" PRIu64 " files\n",
+            s->path, s->files);
     for (size_t i = 0; i < s->note_count && i < SAY_NOTES; i++)
         say_warning(s->notes[i].where, s->notes[i].text, "");
     if (s->bad > SAY_NOTES)
