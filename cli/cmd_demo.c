@@ -2,6 +2,8 @@
  * that really learns. */
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "present/html.h"
+#include "prony_config.h"
 #include "workload/engine.h"
 
 #include <string.h>
@@ -106,10 +108,22 @@ static int demo_learning(struct cli *c, const char *dir, bool *ret_learned,
                     err);
 }
 
+/* The sweep as a page, in its folder. */
+static int demo_page(struct cli *c, const char *dir, const char **ret_page,
+                     struct pr_err *err)
+{
+    struct pr_html_about about = {.version = PR_VERSION, .dir = dir};
+
+    *ret_page = pr_arena_printf(c->arena, "%s/report.html", dir);
+    return *ret_page
+               ? pr_html_run(dir, "The demo of Prony", &about, *ret_page, err)
+               : pr_fail_nomem(err);
+}
+
 int cmd_demo(struct cli *c, struct pr_err *err)
 {
     const char *target = "demo";
-    const char *dir = arg_get(c, A_DEMO_DIR);
+    const char *dir = arg_get(c, A_DEMO_DIR), *page;
     bool learned = false;
     struct arg out;
     char time[32];
@@ -132,8 +146,11 @@ int cmd_demo(struct cli *c, struct pr_err *err)
         rc = demo_training(c, dir, err);
     if (!rc)
         rc = demo_learning(c, dir, &learned, err);
+    if (!rc)
+        rc = demo_page(c, dir, &page, err);
     if (rc)
         return rc;
+    say(SAY_INFO, "\nThe sweep as a page, for a browser: %s\n", page);
     say(SAY_INFO,
         "\nWhat next:\n"
         "  prony plan demo                      what was run\n"

@@ -4,6 +4,8 @@
 #include "present/html.h"
 #include "prony_config.h"
 
+#include <unistd.h>
+
 /* Options of suites want a suite, whatever the folder looks like. */
 static int report_suite(struct cli *c, const char *path, struct pr_err *err)
 {
@@ -13,13 +15,35 @@ static int report_suite(struct cli *c, const char *path, struct pr_err *err)
     return rc ? rc : suite_report(c, &ask, err);
 }
 
-/* The page of a run directory; of other folders there is none. */
+/* Where the records of ours are: of what dlio_benchmark made, beside DLIO's.
+ * NULL: there are none, or out of memory. */
+static const char *run_of(struct cli *c, const char *dir)
+{
+    static const char *const places[] = {"", "/prony"};
+
+    for (size_t i = 0; i < 2; i++) {
+        const char *at = pr_arena_printf(c->arena, "%s%s", dir, places[i]);
+        const char *plan =
+            at ? pr_arena_printf(c->arena, "%s/plan.json", at) : NULL;
+
+        if (plan && access(plan, F_OK) == 0)
+            return at;
+    }
+    return NULL;
+}
+
 static int write_html(struct cli *c, const char *dir, struct pr_err *err)
 {
-    struct pr_html_about about = {.version = PR_VERSION, .dir = dir};
+    struct pr_html_about about = {.version = PR_VERSION};
 
-    return pr_html_run(dir, arg_get(c, A_TITLE), &about, arg_get(c, A_HTML),
-                       err);
+    about.dir = run_of(c, dir);
+    if (!about.dir) {
+        pr_fail(err, PR_E_USAGE, "--html", "'%s' is no run directory", dir);
+        return pr_hint(err, "pages are made of run directories, suites and "
+                            "summaries");
+    }
+    return pr_html_run(about.dir, arg_get(c, A_TITLE), &about,
+                       arg_get(c, A_HTML), err);
 }
 
 int cmd_report(struct cli *c, struct pr_err *err)

@@ -32,6 +32,7 @@ prony report run --html run.html --title '<T>' -q >/dev/null
 grep -E -o '<title>.*</title>|<h1>.*</h1>' run.html
 sed -n '/<pre/,/<\/pre>/p' run.html
 grep -c 'FAIL' run.html
+prony report run/experiments/* --html one.html >/dev/null && exit 9
 echo old >kept.html
 prony report nowhere --html kept.html && exit 9
 cat kept.html
