@@ -100,10 +100,8 @@ static bool is_finite(const struct pr_value *v)
     return v->kind != PR_FLOAT || isfinite(v->f);
 }
 
-/* null where a number is not finite, so that the rest of it stays. False: out
- * of memory. */
-static bool make_finite(struct pr_arena *a, const struct pr_value *v,
-                        struct pr_value *ret)
+bool pr_metrics_finite(struct pr_arena *a, const struct pr_value *v,
+                       struct pr_value *ret)
 {
     struct pr_value *items = NULL;
     struct pr_member *m = NULL;
@@ -116,11 +114,11 @@ static bool make_finite(struct pr_arena *a, const struct pr_value *v,
     if ((v->kind == PR_LIST && !items) || (v->kind == PR_MAP && !m))
         return false;
     for (uint32_t i = 0; items && i < v->len; i++)
-        if (!make_finite(a, &v->items[i], &items[i]))
+        if (!pr_metrics_finite(a, &v->items[i], &items[i]))
             return false;
     for (uint32_t i = 0; m && i < v->len; i++) {
         m[i] = v->members[i];
-        if (!make_finite(a, &v->members[i].value, &m[i].value))
+        if (!pr_metrics_finite(a, &v->members[i].value, &m[i].value))
             return false;
     }
     return true;
@@ -245,7 +243,7 @@ static int keep(void *ctx, const char *key, size_t len,
             return 0;
         }
         a = pr_arena_new(4096);
-        if (!a || !make_finite(a, value, &finite))
+        if (!a || !pr_metrics_finite(a, value, &finite))
             return pr_fail_nomem(err);
         value = &finite;
     }

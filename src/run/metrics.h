@@ -22,6 +22,11 @@ int pr_metrics_gather(const struct pr_attempt *a,
                       struct pr_buf *rates, struct pr_buf *warnings,
                       struct pr_err *err) PR_MUST_CHECK;
 
+/* A copy with null where a number is not finite: JSON has no word for that. In
+ * the arena, as far as it differs. False: out of memory. */
+bool pr_metrics_finite(struct pr_arena *a, const struct pr_value *v,
+                       struct pr_value *ret);
+
 /* Adds a warning to such a list. */
 void pr_metrics_warn(struct pr_buf *warnings, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

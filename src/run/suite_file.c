@@ -239,12 +239,13 @@ static void put_file(const struct pr_value *file, struct pr_buf *out)
 }
 
 int pr_suite_gather(struct pr_job *job, struct pr_buf *results,
-                    struct pr_err *err)
+                    bool *ret_failed, struct pr_err *err)
 {
-    struct pr_value file;
+    struct pr_value file, finite;
     char path[4096 + 32];
     struct stat st;
 
+    *ret_failed = false;
     if (!job->params || !is_suite(job->params))
         return PR_OK;
     if (*pr_job_text(job, "suite.experiment"))
@@ -253,7 +254,11 @@ int pr_suite_gather(struct pr_job *job, struct pr_buf *results,
     /* One that was killed may leave half of it, or none. */
     if (stat(path, &st) == 0 &&
         read_json(path, job->arena, &file, NULL) == PR_OK &&
-        file.kind == PR_MAP)
-        put_file(&file, results);
+        file.kind == PR_MAP && pr_metrics_finite(job->arena, &file, &finite)) {
+        const struct pr_value *good = pr_get(&finite, "success");
+
+        put_file(&finite, results);
+        *ret_failed = good && good->kind == PR_BOOL && !good->b;
+    }
     return pr_buf_ok(results) ? PR_OK : pr_fail_nomem(err);
 }

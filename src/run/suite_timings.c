@@ -144,7 +144,9 @@ int pr_suite_timings(const struct pr_suite_source *s, struct pr_arena *a,
     }
     *ret_timings = as_map(&timings);
     own = results ? pr_get(results, "milarun.metrics") : NULL;
-    *ret_metrics = own ? *own : as_map(&metrics);
+    for (uint32_t i = 0; own && own->kind == PR_MAP && i < own->len; i++)
+        put_over(&metrics, own->members[i].key, metric(&own->members[i].value));
+    *ret_metrics = as_map(&metrics);
     return timings.failed || metrics.failed ? pr_fail_nomem(err) : PR_OK;
 }
 

@@ -114,12 +114,18 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
                          .attempt = t->attempts,
                          .elapsed_s = (double)t->last.end.elapsed_ns / 1e9};
     struct pr_words_of words = {t->log, channel, &t->full};
+    bool said_failed = false;
     int rc;
 
     snprintf(channel, sizeof channel, "%s/" PR_CHANNEL_FILE, t->dir);
     rc = pr_metrics_gather(&t->last, &words, &results, &rates, &warnings, err);
     if (!rc)
-        rc = pr_suite_gather(&t->job, &results, err);
+        rc = pr_suite_gather(&t->job, &results, &said_failed, err);
+    if (said_failed && t->last.status == PR_STATUS_OK) {
+        result.status = e.status = t->last.status = PR_STATUS_FAILED;
+        snprintf(t->last.reason, sizeof t->last.reason,
+                 "milarun says that it failed");
+    }
     if (t->slot)
         pr_slot_put(t->slot, t->slots, &results);
 

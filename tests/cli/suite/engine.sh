@@ -1,0 +1,35 @@
+# milarun itself runs its functions where Python finds it; its result becomes
+# part of ours, also when it says that it failed.
+export PRONY_NVML= PYTHONPATH="$TMP/lib"
+mkdir -p lib/milarun
+cat > lib/milarun/__init__.py </dev/null
+cat > lib/milarun/cli.py <<'END'
+import json, os, sys
+def main():
+    print(sys.argv[1:3], sys.argv[sys.argv.index("--") + 1:],
+          os.environ["CUDA_VISIBLE_DEVICES"])
+    bad = "--crash" in sys.argv
+    out = sys.argv[sys.argv.index("--out") + 1]
+    json.dump({"success": not bad, "error": "Traceback: boom" if bad else None,
+               "gpu": "A GPU", "device_count": 1, "metrics": {"loss": float("nan")},
+               "timings": {"train": {"rates": [3.5]}},
+               "gpu_monitor": {"0": {"load": {"min": 0}}}}, open(out, "w"))
+    sys.exit(bad)
+END
+cat > mine.json <<'END'
+{"*": {"experiment": "milarun.models.atari:main", "partition_scheme": {"type": "per-gpu"}},
+ "a": {"arguments": {"--x": 1}}, "b": {"arguments": {"--crash": true}}}
+END
+prony run -q mine.json -o out -P runtime.python="$(command -v python3)" \
+    --no-isolation -d data -- --y >/dev/null 2>&1 || echo "status $?"
+cat out/experiments/0001*/log.txt
+python3 - <<'END'
+import glob, json
+for name in sorted(glob.glob("out/mine.*")):
+    r = json.load(open(name))
+    print(r["success"], r["error"], r["gpu"], r["metrics"],
+          {k: v for k, v in r["timings"].items() if k != "program"},
+          r["gpu_monitor"], r["prony"]["engine"])
+END
+prony run -q mine.json -o other -P suite.engine=native >/dev/null 2>&1 || echo "status $?"
+grep -h '"reason"' other/mine.a*
