@@ -63,6 +63,8 @@ static int list_bundled(struct pr_err *err)
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
     int rc = pr_share_each("workloads", list_one, &text, err);
 
+    if (!rc) /* a build may have none */
+        (void)!pr_share_each("suites", list_one, &text, NULL);
     if (!rc && !text.len) {
         pr_fail(err, PR_E_UNAVAIL, "", "the bundled files are not found");
         return pr_hint(err, "set PRONY_SHARE to the folder that holds "

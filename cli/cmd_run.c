@@ -118,22 +118,53 @@ static int dry_run(struct cli *c, struct pr_err *err)
     return rc;
 }
 
+enum { MAX_RUNNING = 64 };
+
 struct watcher {
     struct pr_live *live;
     const struct pr_rundir *dir;
-    char id[256]; /* of what runs */
+    char id[MAX_RUNNING][64]; /* of what runs; those that fit */
+    size_t running;
     uint64_t done, total, failed;
 };
 
-/* How far the experiment itself is, if it says so. */
+/* The one that is shown: the first of those that run. */
+static const char *label(const struct watcher *w)
+{
+    return w->running ? w->id[0] : NULL;
+}
+
+static void note_start(struct watcher *w, const char *id)
+{
+    if (w->running < MAX_RUNNING && strlen(id) < sizeof w->id[0])
+        strcpy(w->id[w->running++], id);
+}
+
+static void note_end(struct watcher *w, const char *id)
+{
+    for (size_t i = 0; i < w->running; i++)
+        if (strcmp(w->id[i], id) == 0) {
+            w->running--;
+            memmove(w->id[i], w->id[i + 1], (w->running - i) * sizeof w->id[0]);
+            return;
+        }
+}
+
+/* How far the experiment itself is, if it says so, and whether others run. */
 static void show_progress(struct watcher *w)
 {
-    char folder[4096], text[320];
+    char folder[4096], text[320] = "", all[400];
 
-    if (*w->id && !pr_rundir_file(w->dir, w->id, ".", folder, NULL) &&
-        pr_run_progress(folder, text))
-        pr_live_update(w->live, w->done, w->total, w->failed, w->id, text);
-    pr_live_tick(w->live);
+    if (!w->running || pr_rundir_file(w->dir, w->id[0], ".", folder, NULL))
+        return;
+    (void)pr_run_progress(folder, text);
+    if (w->running > 1)
+        snprintf(all, sizeof all, "%zu at once%s%s", w->running,
+                 *text ? ", this one " : "", text);
+    else
+        snprintf(all, sizeof all, "%s", text);
+    if (*all)
+        pr_live_update(w->live, w->done, w->total, w->failed, w->id[0], all);
 }
 
 /* The last thing it said, and where the rest is. */
@@ -173,13 +204,17 @@ static void watch(void *ctx, const struct pr_event *e)
 
     if (!e) {
         show_progress(w);
+        pr_live_tick(w->live);
         return;
     }
-    snprintf(w->id, sizeof w->id, "%s", e->id ? e->id : "");
+    if (e->kind == PR_EVENT_EXPERIMENT_START)
+        note_start(w, e->id);
+    else if (e->id)
+        note_end(w, e->id);
     w->done = e->done;
     w->total = e->total;
     w->failed = e->failed;
-    pr_live_update(w->live, e->done, e->total, e->failed, e->id, NULL);
+    pr_live_update(w->live, e->done, e->total, e->failed, label(w), NULL);
     if (say_level() < SAY_INFO)
         return;
     if (e->kind == PR_EVENT_INTERRUPT)
