@@ -23,7 +23,8 @@ struct reader {
     enum pr_origin_kind origin;
     struct pr_fragment *out;
     const struct pr_member *job;
-    const struct pr_value *entry; /* the job with the defaults in it */
+    struct pr_value merged;       /* the job with the defaults in it */
+    const struct pr_value *entry; /* … */
     struct pr_err *err;
 };
 
@@ -401,7 +402,6 @@ static int check_name(const struct reader *r)
 
 static int read_one(struct reader *r, const struct pr_value *all)
 {
-    struct pr_value entry;
     int rc = check_name(r);
 
     if (!rc && r->job->value.kind != PR_MAP)
@@ -409,8 +409,8 @@ static int read_one(struct reader *r, const struct pr_value *all)
                         "job '%.100s' must be a map, got %s", r->job->key,
                         pr_kind_name(r->job->value.kind));
     if (!rc)
-        rc = merge(r, all, &r->job->value, &entry);
-    r->entry = &entry;
+        rc = merge(r, all, &r->job->value, &r->merged);
+    r->entry = &r->merged;
     return rc ? rc : read_job(r);
 }
 
