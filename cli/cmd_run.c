@@ -137,7 +137,7 @@ static const char *label(const struct watcher *w)
 static void note_start(struct watcher *w, const char *id)
 {
     if (w->running < MAX_RUNNING && strlen(id) < sizeof w->id[0])
-        strcpy(w->id[w->running++], id);
+        memcpy(w->id[w->running++], id, strlen(id) + 1);
 }
 
 static void note_end(struct watcher *w, const char *id)

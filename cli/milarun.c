@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "cli/milarun_run.h"
 #include "conf/milarun_table.h"
+#include "prony/plan.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -109,6 +110,36 @@ static const char *fresh(struct pr_arena *a, const char *out)
                 : out;
 }
 
+/* Whether the profile has all jobs that are named; says which it has not, in
+ * milarun's words. All else that may be wrong is the run's to say. */
+static bool has_jobs(const char *profile, const char *names)
+{
+    static const char start[] = "could not find job(s): ";
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(4096);
+    struct pr_plan_opts opts = {
+        .size = sizeof opts, .repeat = 1, .only = names};
+    struct pr_plan *p = pr_plan_new(&opts);
+    struct pr_err err = {0};
+    bool missing;
+
+    if (p && !pr_plan_target(p, profile, &err))
+        (void)!pr_plan_build(p, &err);
+    pr_plan_free(p);
+    missing = strncmp(err.msg, start, sizeof start - 1) == 0;
+    for (char *at = err.msg + sizeof start - 1, *rest; missing;) {
+        char *name = strtok_r(at, ", ", &rest);
+
+        if (!name)
+            break;
+        pr_buf_printf(&out, "%s'%s'", out.len ? ", " : "", name);
+        at = NULL;
+    }
+    if (missing)
+        say(SAY_CRITICAL, "Could not find job(s): {%s}\n",
+            out.data ? out.data : "");
+    return !missing;
+}
+
 static int do_jobs(struct pr_arena *a, const struct milarun_args *m)
 {
     PR_AUTO_BUF struct pr_buf names = PR_BUF_INIT(1 << 16);
@@ -133,6 +164,8 @@ static int do_jobs(struct pr_arena *a, const struct milarun_args *m)
         add(w, "--no-isolation");
     for (size_t i = 0; i < m->job_count; i++)
         pr_buf_printf(&names, "%s%s", i ? "," : "", m->jobs[i]);
+    if (names.data && !has_jobs(expanded(a, m->words[0]), names.data))
+        return 1;
     add_two(w, "--name", names.data);
     if (m->tail_count)
         add(w, "--");

@@ -236,9 +236,22 @@ def full_disk(t):
         subprocess.run(["umount", disk])
 
 
+def interrupted_before(t):
+    """Ctrl-C while a command of prepare runs: nothing was started, so nothing
+    has a result, and resuming does it all."""
+    p, d, mark = begin(t, "prepare", ["sh", "-c", "true"], 1,
+                       prepare=["sh -c 'sleep 100; :' %s" % mark_of("prepare")])
+    p.send_signal(signal.SIGINT)
+    p.communicate(timeout=30)
+    t.check(p.returncode == 130, "prepare: exit %d" % p.returncode)
+    gone(t, mark, "prepare")
+    check_files(t, d, "prepare", 0)
+    resume(t, d, "prepare", 2 * DEVICES)
+
+
 def main():
     t = Scratch()
-    for one in (ctrl_c, deaf, runner_killed, child_killed, grandchild_killed,
+    for one in (ctrl_c, interrupted_before, deaf, runner_killed, child_killed, grandchild_killed,
                 out_of_memory, full_disk):
         if len(sys.argv) < 2 or one.__name__ in sys.argv[1:]:
             one(t)

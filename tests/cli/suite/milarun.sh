@@ -1,5 +1,4 @@
 # Called as milarun it takes milarun's command line.
-# tags: valgrind
 export PRONY_NVML=
 ln -s "$(command -v prony)" milarun
 m=./milarun
