@@ -58,13 +58,35 @@ static int list_one(void *ctx, const char *name, const char *path)
     return PR_OK;
 }
 
+/* A JSON file has no comments. */
+static int list_suite(void *ctx, const char *name, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    if (!dot || strcmp(dot, ".json") != 0)
+        return list_one(ctx, name, path);
+    pr_buf_printf(
+        ctx, "  %-24s a suite of weighted tests (docs/bundled-suites.md)\n",
+        name);
+    return PR_OK;
+}
+
+/* A build without suites has none to list. */
+static int list_suites(struct pr_buf *out, struct pr_err *err)
+{
+    struct pr_err none;
+    int rc = pr_share_each("suites", list_suite, out, &none);
+
+    return rc == PR_E_NOMEM ? pr_fail_nomem(err) : PR_OK;
+}
+
 static int list_bundled(struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
     int rc = pr_share_each("workloads", list_one, &text, err);
 
-    if (!rc) /* a build may have none */
-        (void)!pr_share_each("suites", list_one, &text, NULL);
+    if (!rc)
+        rc = list_suites(&text, err);
     if (!rc && !text.len) {
         pr_fail(err, PR_E_UNAVAIL, "", "the bundled files are not found");
         return pr_hint(err, "set PRONY_SHARE to the folder that holds "

@@ -214,10 +214,30 @@ static bool scales(const struct pr_milarun_build *b)
            strcmp(e, "milarun.models.scaling:main") == 0;
 }
 
+static int64_t replicas_of(const struct pr_milarun_build *b)
+{
+    return scales(b) && b->ask->devices ? b->ask->devices : 1;
+}
+
+/* What follows from others, and was worked out before they were known. */
+static int put_derived(struct pr_milarun_build *b)
+{
+    const struct pr_value params = map_of(&b->params);
+    const struct pr_value *batch = pr_get(&params, "exp.replica_batch");
+    int64_t all = 0, replicas = replicas_of(b);
+    int rc =
+        pr_milarun_put(b, &b->params, "exp.num_replicas", pr_int(replicas));
+
+    if (!rc && batch && batch->kind == PR_INT &&
+        !__builtin_mul_overflow(batch->i, replicas, &all))
+        rc = pr_milarun_put(b, &b->params, "exp.effective_batch", pr_int(all));
+    return rc;
+}
+
 /* Each replica counts its own items there, here all count together. */
 static int put_replicas(struct pr_milarun_build *b)
 {
-    int64_t devices = b->ask->devices ? b->ask->devices : 1;
+    int64_t devices = replicas_of(b);
     int rc = pr_milarun_put(b, &b->params, "exp.num_local_replicas",
                             pr_int(devices));
 
@@ -241,6 +261,8 @@ static int put_work(struct pr_milarun_build *b)
         rc = put_images(b);
     if (!rc && !b->missing && scales(b))
         rc = put_replicas(b);
+    if (!rc && !b->missing)
+        rc = put_derived(b);
     /* What the user says in so many words is above all. */
     for (size_t i = 0; i < b->dotted.len && !rc; i++)
         rc = pr_milarun_put(b, &b->params, b->dotted.members[i].key,

@@ -18,7 +18,9 @@ struct pr_slot_set {
 /* What makes a set another one. */
 static void put_key(struct pr_buf *out, const struct pr_suite_opts *suite)
 {
-    pr_buf_printf(out, "%d %s ", suite->isolate, suite->cgroup);
+    /* Slots 0 and 1 are not both devices on the whole machine. */
+    pr_buf_printf(out, "%d %s %s ", suite->isolate, suite->cgroup,
+                  suite->slots->len ? "slots" : "devices");
     pr_repr(out, suite->slots->len ? suite->slots : suite->devices);
 }
 

@@ -229,13 +229,39 @@ static void put_environ(struct builder *b)
 
 /* ---- ours */
 
+/* The steady state as one object: rate, std, sem, and so on. */
+static uint32_t put_steady(struct builder *b, struct pr_member *to)
+{
+    static const char *const names[] = {
+        "rate", "std", "sem",         "low",        "high",     "p5",
+        "p50",  "p95", "correlation", "index_rate", "time_rate"};
+    struct pr_member m[16];
+    const struct pr_value *v;
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *full = pr_arena_printf(b->a, "steady_%s", names[i]);
+
+        b->failed |= !full;
+        if (full && (v = result(b->s, full)))
+            m[n++] = member(names[i], *v);
+    }
+    if ((v = result(b->s, "warmup_s")))
+        m[n++] = member("warmup_s", *v);
+    if ((v = result(b->s, "settled")))
+        m[n++] = member("settled", *v);
+    if (n)
+        *to = member("steady", map_of(b, m, n));
+    return n > 0;
+}
+
 static void put_ours(struct builder *b)
 {
     static const char *const figures[] = {"exit_status", "signal", "elapsed_s",
-                                          "max_rss_bytes"};
+                                          "max_rss_bytes", "memory_peak"};
     const struct pr_value *r = &b->s->result, *v;
     const struct pr_value *engine = result(b->s, "suite.engine");
-    struct pr_member m[16];
+    struct pr_member m[24];
     uint32_t n = 0;
     const char *log = pr_arena_printf(b->a, "experiments/%s/log.txt", b->s->id);
 
@@ -252,6 +278,10 @@ static void put_ours(struct builder *b)
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if ((v = result(b->s, figures[i])))
             m[n++] = member(figures[i], *v);
+    n += put_steady(b, &m[n]);
+    /* Memory, energy, load of the processors: docs/monitor.md. */
+    if ((v = pr_get(r, "monitor")) && v->kind == PR_MAP)
+        m[n++] = member("monitor", *v);
     if ((v = pr_get(r, "attempts")))
         m[n++] = member("attempts", *v);
     if ((v = pr_get(r, "warnings")))

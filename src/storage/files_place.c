@@ -188,6 +188,8 @@ int pr_files_lock(struct pr_storage *st, const char *folder, struct pr_err *err)
     if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
         (void)close(fd);
         pr_fail(err, PR_E_IO, folder, "another program is writing there");
+        if (err)
+            err->sys_errno = EWOULDBLOCK; /* one may wait for it */
         return pr_hint(err, "wait until it has ended");
     }
     st->locked = fd; /* file systems without locks: at our own risk */

@@ -1,11 +1,15 @@
 /* A data set to train with, by what emulated training has for it. */
 #include "workload/image_set_impl.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "format/dataset_classes.h"
 #include "workload/generate.h"
 
+#include <errno.h>
 #include <string.h>
+
+enum { WAIT_NS = 50000000 }; /* between looks whether a set is made */
 
 static bool is(const char *a, const char *b)
 {
@@ -130,9 +134,33 @@ static int begin(struct pr_image_set *s, enum pr_split split,
     return pr_batches_new(&opts, ret, err);
 }
 
+static bool is_stopped(const struct pr_image_set *s)
+{
+    return s->o.stop && __atomic_load_n(s->o.stop, __ATOMIC_RELAXED);
+}
+
+/* Copies of a test on several devices make one set: the first one does, the
+ * others wait for it. */
+static int make(struct pr_image_set *s, struct pr_err *err)
+{
+    struct pr_err why = {0};
+    int rc = pr_data_make(&s->data, &why);
+
+    while (rc && why.sys_errno == EWOULDBLOCK && !is_stopped(s)) {
+        if (s->o.progress)
+            pr_progress_say(s->o.progress, 0, "another program makes the data");
+        pr_sleep_until(pr_clock_ns() + WAIT_NS, s->o.stop);
+        why = (struct pr_err){0};
+        rc = pr_data_make(&s->data, &why);
+    }
+    if (rc && err)
+        *err = why;
+    return rc;
+}
+
 static int start(struct pr_image_set *s, struct pr_err *err)
 {
-    int rc = pr_data_make(&s->data, err);
+    int rc = make(s, err);
 
     if (!rc)
         rc = pr_image_set_list(s, err);

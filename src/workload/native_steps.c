@@ -101,9 +101,9 @@ static int step(struct pr_native_run *r, struct pr_err *err)
 static double share_done(const struct pr_native_run *r)
 {
     double by_time = pr_ratelog_share(&r->rates);
-    double done = (double)r->steps / (double)(r->n.warmup + r->n.batches);
+    double by_steps = (double)r->steps / (double)(r->n.warmup + r->n.batches);
 
-    return by_time > done ? by_time : done;
+    return r->n.open_ended || by_time > by_steps ? by_time : by_steps;
 }
 
 static void say_progress(struct pr_native_run *r)

@@ -36,13 +36,15 @@ static int unavailable(const struct pr_job *job, const struct pr_suite_run *r,
 }
 
 /* A plan has defaults for everything: what is not the default is somebody's
- * wish. But what is run is no job of a suite any more. */
+ * wish. But what is run is no job of a suite any more, and what was computed
+ * from others was so before the equivalent set them. */
 static bool is_given(const struct pr_member *param)
 {
     const struct pr_opt *opt = pr_opt_find(param->key, NULL);
     struct pr_value def = opt ? pr_opt_default(opt) : pr_null();
 
     return strcmp(param->key, "exp.workload") != 0 &&
+           !(opt && opt->flags & PR_OPT_DERIVED) &&
            (!opt || !pr_equal(&def, &param->value));
 }
 

@@ -109,8 +109,10 @@ static void say_progress(struct loading *l, uint64_t done)
     uint64_t all = l->warmup + l->batches;
     double share = (double)done / (double)all;
     double by_time = pr_ratelog_share(&l->rates);
+    bool by_count = l->batches < UINT64_MAX / 2;
 
-    pr_progress_say(&l->progress, by_time > share ? by_time : share,
+    pr_progress_say(&l->progress,
+                    !by_count || by_time > share ? by_time : share,
                     "batch %llu", (unsigned long long)done);
 }
 

@@ -201,6 +201,7 @@ static void replicas_are_the_devices(void **state)
     done(&r);
     r = ask("prony.scaling:alexnet_owt", "--batch-size 4");
     expect(&r, "exp.num_local_replicas", "3");
+    expect(&r, "exp.effective_batch", "12");
     done(&r);
     r = ask("milarun.models.vae:main", "");
     expect(&r, "exp.num_local_replicas", "-");
