@@ -256,7 +256,7 @@ void pr_gpu_task_after(const struct pr_job *job, const char *log_path,
         explain(&x);
     if (*x.opts.system && leave(&x, &log, &why))
         fail(a, why.msg);
-    if (x.found.printed > 0)
+    if (a->status == PR_STATUS_OK) /* else the log keeps its last words */
         tell(&x, &log);
     if (log.len)
         pr_file_unmap(&log);
