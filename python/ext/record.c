@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "present/probe_chart.h"
 #include "prony/plan.h"
 #include "record/event.h"
 #include "record/plan_file.h"
@@ -120,6 +121,21 @@ static int fill(struct record *r, struct pr_err *err)
     return rc;
 }
 
+/* The three rates as bars, as `prony probe` leaves them. */
+static int draw(const struct record *r, const char *dir, struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf svg = PR_BUF_INIT(16 << 20);
+    char path[4096];
+    bool any = false;
+    int rc = pr_probe_chart(dir, &svg, &any, err);
+
+    if (rc || !any)
+        return rc;
+    rc = pr_buf_ok(&svg) ? pr_rundir_path(&r->dir, "probe.svg", path, err)
+                         : pr_fail_nomem(err);
+    return rc ? rc : pr_file_write(path, svg.data, svg.len, err);
+}
+
 /* Defaults are left out: the script ran, whatever they are. */
 static int planned(const char *command, struct pr_plan **ret,
                    struct pr_err *err)
@@ -148,6 +164,8 @@ static int record(struct record *r, const char *dir, const char *command,
         rc = pr_session_create(dir, plan, &r->dir, err);
     if (!rc) {
         rc = fill(r, err);
+        if (!rc)
+            rc = draw(r, dir, err);
         pr_rundir_close(&r->dir);
     }
     pr_plan_free(plan);

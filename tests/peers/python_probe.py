@@ -457,6 +457,11 @@ def as_a_run():
         check(got and results["status"] == "ok"
               and abs(results["full"] / (sum(rates) / 3) - 1) < 1e-9,
               "PRONY_RUN_DIR: a run directory that report reads", text)
+        _, text = prony_says("report", run_dir)
+        check("Phases" in text and "synthetic" in text,
+              "its report is that of a probe", text)
+        with open(os.path.join(run_dir, "probe.svg"), encoding="utf-8") as f:
+            check("<svg" in f.read(), "the three rates as bars", "")
         got, text = prony_says("parse", run_dir, "--output-file",
                                os.path.join(folder, "all.json"))
         with open(os.path.join(folder, "all.json"), encoding="utf-8") as f:
