@@ -1,5 +1,5 @@
-/* `prony demo`: a sweep, a data set, a training that would read it, and one
- * that really learns. */
+/* `prony demo`: a sweep, a data set, a training that would read it and its
+ * bottleneck, one that really learns, a score, and a page. */
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "present/html.h"
@@ -108,7 +108,60 @@ static int demo_learning(struct cli *c, const char *dir, bool *ret_learned,
                     err);
 }
 
-/* The sweep as a page, in its folder. */
+/* What holds that training back: its reading, or its computing? */
+static int demo_probe(struct cli *c, const char *dir, struct pr_err *err)
+{
+    const char *words[] = {
+        "exp.workload=emulate",       "dataset.format=npz",
+        "dataset.num_files_train=32", "dataset.record_length_bytes=4M",
+        "dataset.data_folder=data",   "reader.batch_size=2",
+        "reader.read_threads=2",      "train.computation_time=0.02"};
+    const char *out = pr_arena_printf(c->arena, "%s/probe", dir);
+    const struct arg more[] = {{.id = A_DATA, .value = dir},
+                               {.id = A_DIR, .value = out},
+                               {.id = A_PROBE_BATCHES, .value = "16"},
+                               {.id = A_PROBE_TRIALS, .value = "2"}};
+
+    if (!out)
+        return pr_fail_nomem(err);
+    say(SAY_INFO,
+        "\nThe bottleneck: the same data for an accelerator that takes 20 ms "
+        "a batch;\nreading alone, computing alone, both together. Of a real "
+        "model it would be:\n  prony probe unet3d_h100 -d DIR\n\n");
+    return run_verb(c, "probe", words, sizeof words / sizeof *words, more, 4,
+                    err);
+}
+
+/* Three tests of the short suite, their score, and a page of them. */
+static int demo_score(struct cli *c, const char *dir, const char **ret_page,
+                      struct pr_err *err)
+{
+    const char *suite = "quick";
+    const char *out = pr_arena_printf(c->arena, "%s/suite", dir);
+    const char *page = pr_arena_printf(c->arena, "%s/report.html", dir);
+    const struct arg run[] = {{.id = A_NAME, .value = "toy_reg,vae,recom"},
+                              {.id = A_DIR, .value = out}};
+    const struct arg report[] = {
+        {.id = A_WEIGHTS,
+         .value = "{\"quick.toy_reg\": {\"weight\": 4}, \"quick.vae\": "
+                  "{\"weight\": 8}, \"quick.recom\": {\"weight\": 8}}"},
+        {.id = A_TITLE, .value = "A part of the short suite"},
+        {.id = A_HTML, .value = page}};
+    int rc;
+
+    if (!out || !page)
+        return pr_fail_nomem(err);
+    say(SAY_INFO,
+        "\nA score: three tests of the short suite. All of it, in a minute:\n"
+        "  prony run quick -o out\n  prony report out --weights quick\n\n");
+    rc = run_verb(c, "run", &suite, 1, run, 2, err);
+    if (!rc)
+        rc = run_verb(c, "report", &out, 1, report, 3, err);
+    *ret_page = page;
+    return rc;
+}
+
+/* Without the engine there is no suite: the sweep is the page. */
 static int demo_page(struct cli *c, const char *dir, const char **ret_page,
                      struct pr_err *err)
 {
@@ -120,12 +173,38 @@ static int demo_page(struct cli *c, const char *dir, const char **ret_page,
                : pr_fail_nomem(err);
 }
 
-int cmd_demo(struct cli *c, struct pr_err *err)
+static int demo_sweep(struct cli *c, const char *dir, struct pr_err *err)
 {
     const char *target = "demo";
-    const char *dir = arg_get(c, A_DEMO_DIR), *page;
+    const struct arg out = {.id = A_DIR, .value = dir};
+
+    say(SAY_INFO,
+        "A sweep: three checksum programs, three sizes, nine "
+        "experiments. The same as:\n  prony run demo -o %s\n\n",
+        dir);
+    return run_verb(c, "run", &target, 1, &out, 1, err);
+}
+
+static void say_next(const char *dir, const char *page, bool learned)
+{
+    say(SAY_INFO,
+        "\nA page of it, for a browser: %s\n\n"
+        "What next:\n"
+        "  prony plan demo                      what was run\n"
+        "  prony report %s --format csv\n"
+        "  prony report %s/training             what the training waited for\n"
+        "%s%s%s"
+        "  prony run -P exp.command='\"sleep ${t}\"' -V t='[0.1, "
+        "0.2]'\n"
+        "  prony help                           all commands\n",
+        page, dir, dir, learned ? "  prony report " : "", learned ? dir : "",
+        learned ? "/digits               how the loss fell\n" : "");
+}
+
+int cmd_demo(struct cli *c, struct pr_err *err)
+{
+    const char *dir = arg_get(c, A_DEMO_DIR), *page = NULL;
     bool learned = false;
-    struct arg out;
     char time[32];
     int rc;
 
@@ -134,33 +213,19 @@ int cmd_demo(struct cli *c, struct pr_err *err)
                               pr_time_name(time, pr_wall_clock_ns()));
     if (!dir)
         return pr_fail_nomem(err);
-    out = (struct arg){.id = A_DIR, .value = dir};
-    say(SAY_INFO,
-        "A sweep: three checksum programs, three sizes, nine "
-        "experiments. The same as:\n  prony run demo -o %s\n\n",
-        dir);
-    rc = run_verb(c, "run", &target, 1, &out, 1, err);
+    rc = demo_sweep(c, dir, err);
     if (!rc)
         rc = demo_data(c, dir, err);
     if (!rc)
         rc = demo_training(c, dir, err);
     if (!rc)
+        rc = demo_probe(c, dir, err);
+    if (!rc)
         rc = demo_learning(c, dir, &learned, err);
     if (!rc)
-        rc = demo_page(c, dir, &page, err);
-    if (rc)
-        return rc;
-    say(SAY_INFO, "\nThe sweep as a page, for a browser: %s\n", page);
-    say(SAY_INFO,
-        "\nWhat next:\n"
-        "  prony plan demo                      what was run\n"
-        "  prony report %s --format csv\n"
-        "  prony report %s/training             what the training waited for\n"
-        "%s%s%s"
-        "  prony run -P exp.command='\"sleep ${t}\"' -V t='[0.1, "
-        "0.2]'\n"
-        "  prony help                           all commands\n",
-        dir, dir, learned ? "  prony report " : "", learned ? dir : "",
-        learned ? "/digits               how the loss fell\n" : "");
-    return PR_OK;
+        rc = learned ? demo_score(c, dir, &page, err)
+                     : demo_page(c, dir, &page, err);
+    if (!rc)
+        say_next(dir, page, learned);
+    return rc;
 }

@@ -17,8 +17,10 @@
 static const struct verb verbs[] = {
     {"demo", ON_DEMO, "", "a tour on this machine in about a minute",
      "Runs a small sweep of a program with this machine's own figures, shows "
-     "its report, makes a data set, emulates a training that reads it, trains "
-     "a small network on drawn digits, and says where everything is.",
+     "its report, makes a data set, emulates a training that reads it, finds "
+     "what holds that back, trains a small network on drawn digits, scores "
+     "three tests of a suite, and writes report.html. Says where everything "
+     "is.",
      "  prony demo\n  prony demo -o /tmp/demo\n", cmd_demo},
     {"plan", ON_PLAN, "[TARGET…] [NAME=VALUE…]",
      "show the experiments that run would run, and their cost",

@@ -3,11 +3,13 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "conf/share.h"
 #include "conf/toml.h"
 #include "conf/yaml.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_CONFIG = 1 << 28 };
 
@@ -38,6 +40,16 @@ bool config_is_document(const char *text)
            ends_with(text, ".toml");
 }
 
+/* "quick" for the weights of the bundled suite; else a path. */
+static const char *find(struct pr_arena *a, const char *text)
+{
+    const char *bundled = !strchr(text, '/') && !strchr(text, '.')
+                              ? pr_share_find(a, "suites/weights", text)
+                              : NULL;
+
+    return bundled && access(text, F_OK) ? bundled : config_path(a, text);
+}
+
 int config_read(struct pr_arena *a, const char *text, const char *option,
                 struct pr_value *ret, struct pr_err *err)
 {
@@ -48,7 +60,7 @@ int config_read(struct pr_arena *a, const char *text, const char *option,
         in.len = strlen(text);
         return pr_json_read(&in, a, ret, NULL, err);
     }
-    in.name = config_path(a, text);
+    in.name = find(a, text);
     if (!in.name)
         return pr_fail_nomem(err);
     if (ends_with(text, ".cfg") || ends_with(text, ".ini")) {

@@ -15,7 +15,8 @@ bool config_is_document(const char *text);
 /* A path with "~" and "~/…" replaced by the home directory. */
 const char *config_path(struct pr_arena *a, const char *path);
 
-/* Reads a .json, .yaml or .toml file, or inline JSON; option is for errors. */
+/* Reads a .json, .yaml or .toml file, inline JSON, or, by name, the weights of
+ * a bundled suite; option is for errors. */
 int config_read(struct pr_arena *a, const char *text, const char *option,
                 struct pr_value *ret, struct pr_err *err) PR_MUST_CHECK;
 
