@@ -664,7 +664,7 @@ complete -c prony -n '__prony_verb capacity' -l resume -x -a '(__fish_complete_d
 complete -c prony -n '__prony_verb capacity' -l format -x -a 'text json' -d 'how the answer is printed (default: text)'
 complete -c prony -n '__prony_verb report' -l format -x -a 'text json csv md' -d 'how the report is printed (default: text)'
 complete -c prony -n '__prony_verb report' -l html -r -F -d 'write the report as one HTML file, too, that needs nothing else'
-complete -c prony -n '__prony_verb report' -l weights -r -F -d 'of a suite: what each test weighs in the score, {"standard.vae": {"weight": 8}}; a JSON, YAML or TOML file, or JSON itself'
+complete -c prony -n '__prony_verb report' -l weights -r -F -d 'of a suite: what each test weighs in the score, {"standard.vae": {"weight": 8}}; a JSON, YAML or TOML file, JSON itself, or the name of a bundled suite'
 complete -c prony -n '__prony_verb report' -l compare -r -F -d 'of a suite: a baseline beside it, a summary, a folder of results, or JSON itself; may be repeated'
 complete -c prony -n '__prony_verb report' -l price -x -d 'of a suite: what the machine costs, for the price of a point of the score'
 complete -c prony -n '__prony_verb report' -l penalize-variance -d 'of a suite: take the spread off the rate before scoring'
