@@ -4,13 +4,11 @@
  * counts. The table needs the end of a log, the full one all of it. Programs
  * are started anew each time.
  */
-#include "prony.h"
+#include "words.h"
 
 #include <sys/stat.h>
 
 enum { ROUNDS = 3, SYSTEMS = 90, LOGS = 10, LOG_BYTES = 64000 };
-
-static char *prony;
 
 /* The last line of each task, whose figure counts. */
 static const struct {
@@ -37,28 +35,6 @@ static const struct {
 };
 
 enum { TASKS = sizeof tasks / sizeof *tasks };
-
-struct words {
-    char text[3][512];
-    char *argv[16];
-    size_t count;
-};
-
-static double run_once(void *ctx)
-{
-    struct words *w = ctx;
-    double start = bench_time();
-    int status = bench_spawn(w->argv, "/dev/null", false);
-
-    if (status)
-        bench_die("%s ends with %d", w->argv[0], status);
-    return bench_time() - start;
-}
-
-static void put(struct words *w, const char *word)
-{
-    w->argv[w->count++] = (char *)(uintptr_t)word;
-}
 
 static void write_log(const char *path, size_t task, int number)
 {
@@ -126,41 +102,39 @@ static void write_tree(const char *dir)
     fclose(list);
 }
 
-static void put_gather(struct words *w, const char *dir, const char *format)
+static void put_gather(struct bench_words *w, const char *dir,
+                       const char *format)
 {
-    put(w, prony);
-    put(w, "gather");
-    snprintf(w->text[0], sizeof w->text[0], "%s/tree", dir);
-    put(w, w->text[0]);
-    put(w, "--precision=fp32");
-    put(w, "--dialect=v1");
-    put(w, "--threads=2");
-    put(w, "--systems");
-    snprintf(w->text[1], sizeof w->text[1], "%s/systems.yaml", dir);
-    put(w, w->text[1]);
-    put(w, format);
+    bench_put(w, bench_words_prony());
+    bench_put(w, "gather");
+    bench_putf(w, "%s/tree", dir);
+    bench_put(w, "--precision=fp32");
+    bench_put(w, "--dialect=v1");
+    bench_put(w, "--threads=2");
+    bench_put(w, "--systems");
+    bench_putf(w, "%s/systems.yaml", dir);
+    bench_put(w, format);
 }
 
 static void tree(const char *dir)
 {
-    struct words table = {0}, full = {0}, grep = {0};
-    struct bench_way ways[] = {{"ours", run_once, &table, 0},
-                               {"ours", run_once, &full, 0},
-                               {"grep -c", run_once, &grep, 0}};
+    struct bench_words table = {0}, full = {0}, grep = {0};
+    struct bench_way ways[] = {{"ours", bench_words_once, &table, 0},
+                               {"ours", bench_words_once, &full, 0},
+                               {"grep -c", bench_words_once, &grep, 0}};
     double bytes = (double)SYSTEMS * TASKS * LOGS * LOG_BYTES;
 
     write_tree(dir);
     put_gather(&table, dir, "--format=csv");
     put_gather(&full, dir, "--format=json");
-    put(&grep, "sh");
-    put(&grep, "-c");
+    bench_put(&grep, "sh");
+    bench_put(&grep, "-c");
     /* What goes to /dev/null itself it does not count to the end. */
-    snprintf(
-        grep.text[0], sizeof grep.text[0],
+    bench_putf(
+        &grep,
         "find %s/tree -name '*.txt' | xargs -P 2 -n 500 grep -c throughput "
         "| wc -l",
         dir);
-    put(&grep, grep.text[0]);
     bench_rounds(ways, 3, bench_round_count(ROUNDS));
     bench_ratio("the table of 9,000 logs, 576 MB, two threads", &ways[0],
                 &ways[2], bytes, 0.5);
@@ -174,11 +148,5 @@ int main(int argc, char **argv)
         {NULL, NULL, false},
     };
 
-    if (argc < 3) {
-        fprintf(stderr, "usage: bench_gather PRONY PEERS [SECTION]...\n");
-        return 2;
-    }
-    prony = argv[1];
-    argv[1] = argv[0];
-    return bench_sections(argc - 1, argv + 1, sections);
+    return bench_words_main(argc, argv, sections);
 }

@@ -4,9 +4,7 @@
  * in Python, and against grep, which only counts. Programs are started anew
  * each time.
  */
-#include "prony.h"
-
-#include <stdarg.h>
+#include "words.h"
 
 enum {
     ROUNDS = 3,
@@ -17,49 +15,15 @@ enum {
     RECORDS = 100000
 };
 
-static char *prony;
-
-struct words {
-    char text[6][512];
-    char *argv[12];
-    size_t count;
-};
-
-static double run_once(void *ctx)
-{
-    struct words *w = ctx;
-    double start = bench_time();
-    int status = bench_spawn(w->argv, "/dev/null", false);
-
-    if (status)
-        bench_die("%s ends with %d", w->argv[0], status);
-    return bench_time() - start;
-}
-
-static void put(struct words *w, const char *word)
-{
-    w->argv[w->count++] = (char *)(uintptr_t)word;
-}
-
-static void putf(struct words *w, size_t slot, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(w->text[slot], sizeof w->text[slot], fmt, ap);
-    va_end(ap);
-    put(w, w->text[slot]);
-}
-
 /* peers/dlbs_read.py WHAT PATH */
-static void put_dlbs(struct words *w, const char *what, const char *path)
+static void put_dlbs(struct bench_words *w, const char *what, const char *path)
 {
     const char *python = getenv("PYTHON");
 
-    put(w, python && *python ? python : "python3");
-    putf(w, 0, "%s/dlbs_read.py", bench_peers());
-    put(w, what);
-    put(w, path);
+    bench_put(w, python && *python ? python : "python3");
+    bench_putf(w, "%s/dlbs_read.py", bench_peers());
+    bench_put(w, what);
+    bench_put(w, path);
 }
 
 /* ---- logs */
@@ -92,10 +56,10 @@ static void write_log(const char *path, int number)
 
 static void logs(const char *dir)
 {
-    struct words ours = {0}, grep = {0}, theirs = {0};
-    struct bench_way ways[] = {{"ours", run_once, &ours, 0},
-                               {"grep -c", run_once, &grep, 0},
-                               {"DLBS's way", run_once, &theirs, 0}};
+    struct bench_words ours = {0}, grep = {0}, theirs = {0};
+    struct bench_way ways[] = {{"ours", bench_words_once, &ours, 0},
+                               {"grep -c", bench_words_once, &grep, 0},
+                               {"DLBS's way", bench_words_once, &theirs, 0}};
     double bytes = (double)LOGS * LOG_BYTES;
 
     for (int i = 0; i < LOGS; i++) {
@@ -104,17 +68,18 @@ static void logs(const char *dir)
         snprintf(path, sizeof path, "%s/%04d.log", dir, i);
         write_log(path, i);
     }
-    put(&ours, prony);
-    put(&ours, "parse");
-    put(&ours, dir);
-    put(&ours, "--threads=2");
-    put(&ours, "--output-file");
-    putf(&ours, 0, "%s/out.json", dir);
-    put(&ours, "--overwrite");
-    put(&grep, "sh");
-    put(&grep, "-c");
+    bench_put(&ours, bench_words_prony());
+    bench_put(&ours, "parse");
+    bench_put(&ours, dir);
+    bench_put(&ours, "--threads=2");
+    bench_put(&ours, "--output-file");
+    bench_putf(&ours, "%s/out.json", dir);
+    bench_put(&ours, "--overwrite");
+    bench_put(&grep, "sh");
+    bench_put(&grep, "-c");
     /* What goes to /dev/null itself it does not count to the end. */
-    putf(&grep, 0, "ls %s/*.log | xargs -P 2 -n 250 grep -c __ | wc -l", dir);
+    bench_putf(&grep, "ls %s/*.log | xargs -P 2 -n 250 grep -c __ | wc -l",
+               dir);
     put_dlbs(&theirs, "logs", dir);
     bench_rounds(ways, 3, bench_round_count(ROUNDS));
     bench_ratio("2,000 logs of 2 MB, two threads", &ways[0], &ways[1], bytes,
@@ -151,18 +116,18 @@ static void write_records(const char *path)
 
 static void scaling(const char *dir)
 {
-    struct words ours = {0}, theirs = {0};
-    struct bench_way ways[] = {{"ours", run_once, &ours, 0},
-                               {"DLBS's way", run_once, &theirs, 0}};
+    struct bench_words ours = {0}, theirs = {0};
+    struct bench_way ways[] = {{"ours", bench_words_once, &ours, 0},
+                               {"DLBS's way", bench_words_once, &theirs, 0}};
     char path[512];
 
     snprintf(path, sizeof path, "%s/results.json", dir);
     write_records(path);
-    put(&ours, prony);
-    put(&ours, "scaling");
-    put(&ours, path);
-    put(&ours, "--type=weak-scaling");
-    put(&ours, "--target-variable=results.time");
+    bench_put(&ours, bench_words_prony());
+    bench_put(&ours, "scaling");
+    bench_put(&ours, path);
+    bench_put(&ours, "--type=weak-scaling");
+    bench_put(&ours, "--target-variable=results.time");
     put_dlbs(&theirs, "weak", path);
     bench_rounds(ways, 2, bench_round_count(ROUNDS + 2));
     bench_ratio("weak scaling of 100,000 results", &ways[0], &ways[1], 87e6,
@@ -177,11 +142,5 @@ int main(int argc, char **argv)
         {NULL, NULL, false},
     };
 
-    if (argc < 3) {
-        fprintf(stderr, "usage: bench_parse PRONY PEERS [SECTION]...\n");
-        return 2;
-    }
-    prony = argv[1];
-    argv[1] = argv[0];
-    return bench_sections(argc - 1, argv + 1, sections);
+    return bench_words_main(argc, argv, sections);
 }

@@ -4,7 +4,7 @@
  * Python, started anew each time; then over 10,000 and 100,000 files, where
  * the time of a file must stay the same and memory must not matter.
  */
-#include "prony.h"
+#include "words.h"
 
 #include <sys/stat.h>
 
@@ -17,8 +17,6 @@ enum {
     SOME = 10000,
     MANY = 100000,
 };
-
-static char *prony;
 
 /* ---- results */
 
@@ -113,45 +111,12 @@ static void put_weights(const char *path)
 
 /* ---- 1,440 files */
 
-struct words {
-    char text[4][512];
-    char *argv[12];
-};
-
-static double run_once(void *ctx)
-{
-    struct words *w = ctx;
-    double start = bench_time();
-    int status = bench_spawn(w->argv, "/dev/null", false);
-
-    if (status)
-        bench_die("%s ends with %d", w->argv[0], status);
-    return bench_time() - start;
-}
-
-static char *word(const char *s)
-{
-    return (char *)(uintptr_t)s;
-}
-
-/* Whether this build writes HTML. */
-static bool has_html(void)
-{
-    char command[1024];
-    char *argv[] = {word("sh"), word("-c"), command, NULL};
-
-    snprintf(command, sizeof command, "'%s' report --help | grep -q -e --html",
-             prony);
-    return bench_spawn(argv, "/dev/null", false) == 0;
-}
-
 static void report(const char *dir)
 {
     const char *python = getenv("PYTHON");
-    bool html = has_html();
-    struct words ours = {0}, theirs = {0};
-    struct bench_way ways[] = {{"ours", run_once, &ours, 0},
-                               {"milarun's way", run_once, &theirs, 0}};
+    struct bench_words ours = {0}, theirs = {0};
+    struct bench_way ways[] = {{"ours", bench_words_once, &ours, 0},
+                               {"milarun's way", bench_words_once, &theirs, 0}};
     char results[512], weights[512], page[512];
 
     snprintf(results, sizeof results, "%s/results", dir);
@@ -161,32 +126,39 @@ static void report(const char *dir)
         bench_die("cannot make %s", results);
     put_results(results, 0, TESTS * DEVICES * REPEATS);
     put_weights(weights);
-    snprintf(theirs.text[0], sizeof theirs.text[0], "%s/milarun_report.py",
-             bench_peers());
-    memcpy(ours.argv,
-           (char *[]){prony, word("report"), results, word("-q"),
-                      word("--weights"), weights, html ? word("--html") : NULL,
-                      page},
-           8 * sizeof(char *));
-    memcpy(theirs.argv,
-           (char *[]){word(python && *python ? python : "python3"),
-                      theirs.text[0], results, weights, page},
-           5 * sizeof(char *));
+    bench_put(&ours, bench_words_prony());
+    bench_put(&ours, "report");
+    bench_put(&ours, results);
+    bench_put(&ours, "-q");
+    bench_put(&ours, "--weights");
+    bench_put(&ours, weights);
+    bench_put(&ours, "--html");
+    bench_put(&ours, page);
+    bench_put(&theirs, python && *python ? python : "python3");
+    bench_putf(&theirs, "%s/milarun_report.py", bench_peers());
+    bench_put(&theirs, results);
+    bench_put(&theirs, weights);
+    bench_put(&theirs, page);
     bench_rounds(ways, 2, bench_round_count(ROUNDS));
-    bench_ratio(html ? "report with HTML of 1,440 results"
-                     : "report (no HTML in this build) of 1,440 results",
-                &ways[0], &ways[1], 1440 * 10e3, 50);
+    bench_ratio("report with HTML of 1,440 results", &ways[0], &ways[1],
+                1440 * 10e3, 50);
 }
 
 /* ---- 100,000 files */
 
-static struct bench_cost measure(char *dir)
+static struct bench_cost measure(const char *dir)
 {
-    char *argv[] = {prony, word("report"), dir, word("-q"), NULL};
-    struct bench_cost best = bench_program(argv, "/dev/null");
+    struct bench_words w = {0};
+    struct bench_cost best;
+
+    bench_put(&w, bench_words_prony());
+    bench_put(&w, "report");
+    bench_put(&w, dir);
+    bench_put(&w, "-q");
+    best = bench_program(w.argv, "/dev/null");
 
     for (int i = 1; i < bench_round_count(3); i++) {
-        struct bench_cost c = bench_program(argv, "/dev/null");
+        struct bench_cost c = bench_program(w.argv, "/dev/null");
         best = c.seconds < best.seconds ? c : best;
     }
     return best;
@@ -221,11 +193,5 @@ int main(int argc, char **argv)
         {NULL, NULL, false},
     };
 
-    if (argc < 3) {
-        fprintf(stderr, "usage: bench_suite_report PRONY PEERS [SECTION]...\n");
-        return 2;
-    }
-    prony = argv[1];
-    argv[1] = argv[0];
-    return bench_sections(argc - 1, argv + 1, sections);
+    return bench_words_main(argc, argv, sections);
 }

@@ -1,8 +1,7 @@
 /* What there is to read: files as named, folders by what is in them. */
 #include "analyse/bench_lines.h"
-#include "base/mem.h"
+#include "base/folder.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,41 +93,6 @@ static int add_known(struct pr_bench_list *l, const char *dir,
     return rc ? rc : 1;
 }
 
-struct names {
-    const char **list;
-    size_t count, cap;
-};
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int list_folder(struct pr_arena *a, const char *dir, struct names *ret,
-                       struct pr_err *err)
-{
-    DIR *d = opendir(dir);
-    const struct dirent *e;
-    int rc = PR_OK;
-
-    if (!d)
-        return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
-    while (!rc && (e = readdir(d))) {
-        const char **list;
-        if (e->d_name[0] == '.')
-            continue;
-        list = pr_arena_grow(a, ret->list, ret->count, &ret->cap, sizeof *list);
-        if (list)
-            ret->list = list;
-        if (!list || !(list[ret->count++] = pr_arena_str(a, e->d_name)))
-            rc = pr_fail_nomem(err);
-    }
-    closedir(d);
-    if (!rc && ret->count)
-        qsort(ret->list, ret->count, sizeof *ret->list, by_name);
-    return rc;
-}
-
 static int walk(struct pr_bench_list *l, const char *dir, bool recursive,
                 unsigned depth, struct pr_err *err);
 
@@ -154,16 +118,17 @@ static int walk(struct pr_bench_list *l, const char *dir, bool recursive,
                 unsigned depth, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct names names = {0};
+    const char **names = NULL;
+    size_t count = 0;
     int rc = a ? add_known(l, dir, err) : pr_fail_nomem(err);
 
     if (rc)
         return rc == 1 ? PR_OK : rc;
-    rc = list_folder(a, dir, &names, err);
+    rc = pr_folder_names(dir, NULL, a, &names, &count, err);
     if (rc == PR_E_IO && depth) /* one below that we may not see */
         rc = PR_OK;
-    for (size_t i = 0; !rc && i < names.count; i++) {
-        const char *path = pr_arena_printf(a, "%s/%s", dir, names.list[i]);
+    for (size_t i = 0; !rc && i < count; i++) {
+        const char *path = pr_arena_printf(a, "%s/%s", dir, names[i]);
         rc = path ? visit(l, path, recursive, depth, err) : pr_fail_nomem(err);
     }
     return rc;

@@ -2,20 +2,15 @@
 #include "analyse/gather.h"
 
 #include "analyse/gather_impl.h"
+#include "base/folder.h"
 #include "base/nearest.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 static bool is_folder(int at, const char *name)
 {
@@ -31,37 +26,6 @@ static bool is_ours(int at, const char *name)
            faccessat(at, "plan.json", F_OK, 0) == 0;
 }
 
-/* Names in a folder that a function takes, sorted. */
-static int list(const char *dir, bool (*take)(int at, const char *name),
-                struct pr_arena *a, const char ***ret, size_t *ret_count,
-                struct pr_err *err)
-{
-    DIR *d = opendir(dir);
-    const char **names = NULL;
-    size_t n = 0, cap = 0;
-    struct dirent *e;
-    bool ok = true;
-
-    if (!d)
-        return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
-    while (ok && (e = readdir(d))) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-            !take(dirfd(d), e->d_name))
-            continue;
-        names = pr_arena_grow(a, names, n, &cap, sizeof *names);
-        ok = names && (names[n] = pr_arena_str(a, e->d_name));
-        n += ok;
-    }
-    closedir(d);
-    if (!ok)
-        return pr_fail_nomem(err);
-    if (n)
-        qsort(names, n, sizeof *names, by_name);
-    *ret = names;
-    *ret_count = n;
-    return PR_OK;
-}
-
 static bool take_system(int at, const char *name)
 {
     return is_folder(at, name) && !is_ours(at, name);
@@ -75,7 +39,7 @@ static bool take_task(int at, const char *name)
 int pr_gather_folders(const char *dir, struct pr_arena *a, const char ***ret,
                       size_t *ret_count, struct pr_err *err)
 {
-    return list(dir, take_system, a, ret, ret_count, err);
+    return pr_folder_names(dir, take_system, a, ret, ret_count, err);
 }
 
 bool pr_gather_is_tree(const char *dir)
@@ -88,7 +52,7 @@ bool pr_gather_is_tree(const char *dir)
         return false;
     for (size_t i = 0; i < n && !k; i++) {
         const char *path = pr_arena_printf(a, "%s/%s", dir, systems[i]);
-        if (!path || list(path, take_task, a, &tasks, &k, NULL))
+        if (!path || pr_folder_names(path, take_task, a, &tasks, &k, NULL))
             k = 0;
     }
     return k > 0;
@@ -168,8 +132,8 @@ static int add_found(struct pr_gather_row *row, const char *dir,
 {
     const char *path = pr_arena_printf(a, "%s/%s", dir, row->folder), **names;
     size_t n = 0;
-    int rc =
-        path ? list(path, take_task, a, &names, &n, err) : pr_fail_nomem(err);
+    int rc = path ? pr_folder_names(path, take_task, a, &names, &n, err)
+                  : pr_fail_nomem(err);
 
     for (size_t i = 0; !rc && i < n; i++) {
         const struct pr_gpu_task *t = pr_gpu_task_find(o->tasks, names[i]);

@@ -1,9 +1,9 @@
 /* Finding bundled files. */
 #include "conf/share.h"
 
+#include "base/folder.h"
 #include "prony_config.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -58,46 +58,13 @@ const char *pr_share_find(struct pr_arena *a, const char *folder,
     return NULL;
 }
 
-static bool is_config(const char *name)
+static bool is_config(int at, const char *name)
 {
     const char *dot = strrchr(name, '.');
 
+    (void)at;
     return name[0] != '.' && dot &&
            (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".json") == 0);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* File names of a folder, sorted; in the arena. */
-static int list(const char *dir, struct pr_arena *a, const char ***ret,
-                size_t *ret_count, struct pr_err *err)
-{
-    DIR *d = opendir(dir);
-    const char **names = NULL;
-    size_t n = 0, cap = 0;
-    struct dirent *e;
-    bool ok = true;
-
-    if (!d)
-        return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
-    while (ok && (e = readdir(d))) {
-        if (!is_config(e->d_name))
-            continue;
-        names = pr_arena_grow(a, names, n, &cap, sizeof *names);
-        ok = names && (names[n] = pr_arena_str(a, e->d_name));
-        n += ok;
-    }
-    closedir(d);
-    if (!ok)
-        return pr_fail_nomem(err);
-    if (n)
-        qsort(names, n, sizeof *names, by_name);
-    *ret = names;
-    *ret_count = n;
-    return PR_OK;
 }
 
 int pr_share_each(const char *folder,
@@ -109,7 +76,7 @@ int pr_share_each(const char *folder,
     const char *dir = share ? pr_arena_printf(a, "%s/%s", share, folder) : NULL;
     const char **names = NULL;
     size_t n = 0;
-    int rc = dir ? list(dir, a, &names, &n, err) : PR_OK;
+    int rc = dir ? pr_folder_names(dir, is_config, a, &names, &n, err) : PR_OK;
 
     for (size_t i = 0; i < n && !rc; i++) {
         const char *path = pr_arena_printf(a, "%s/%s", dir, names[i]);

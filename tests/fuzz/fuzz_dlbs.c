@@ -2,21 +2,15 @@
  * A DLBS config to experiments: no text may crash, leak or take long, and what
  * is accepted gives valid JSON. The first experiments are enough.
  */
-#include "base/json.h"
-#include "plan/plan_json.h"
 #include "plan/source.h"
 #include "plan/spec.h"
+
+#include "fuzz_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EXPERIMENTS = 20, MAX_INPUT = 4096 };
-
-static void must(bool ok)
-{
-    if (!ok)
-        abort();
-}
+enum { MAX_INPUT = 4096 };
 
 /* As pr_plan_config, from memory. */
 static int add_config(struct pr_plan *p, const char *text, size_t len,
@@ -31,31 +25,6 @@ static int add_config(struct pr_plan *p, const char *text, size_t len,
                              &p->config_count, err);
     p->config_cap = p->config_count;
     return rc;
-}
-
-static void walk(struct pr_plan *p)
-{
-    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_walk *w = pr_walk_new(p);
-    struct pr_experiment e;
-    struct pr_err err = {0};
-    int rc = 1;
-
-    for (int i = 0; i < MAX_EXPERIMENTS && rc == 1; i++) {
-        PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT((size_t)1 << 28);
-        struct pr_value v;
-
-        rc = pr_walk_next(w, &e, &err);
-        if (rc != 1)
-            break;
-        must(pr_experiment_json(p, &e, true, &out));
-        struct pr_json_in in = {.text = out.data, .len = out.len, .name = "x"};
-        must(pr_json_read(&in, a, &v, NULL, NULL) == PR_OK);
-        must(v.kind == PR_MAP);
-        pr_arena_reset(a);
-    }
-    must(rc >= 0 || (rc == PR_E_CONF && err.code == rc && err.msg[0]));
-    pr_walk_free(w);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -1,0 +1,48 @@
+/* The names in a folder, sorted. */
+#include "base/folder.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool is_wanted(bool (*take)(int at, const char *name), DIR *d,
+                      const char *name)
+{
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return false;
+    return take ? take(dirfd(d), name) : name[0] != '.';
+}
+
+int pr_folder_names(const char *dir, bool (*take)(int at, const char *name),
+                    struct pr_arena *a, const char ***ret, size_t *ret_count,
+                    struct pr_err *err)
+{
+    DIR *d = opendir(dir);
+    const char **names = NULL;
+    size_t n = 0, cap = 0;
+    const struct dirent *e;
+    bool ok = true;
+
+    if (!d)
+        return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
+    while (ok && (e = readdir(d))) {
+        if (!is_wanted(take, d, e->d_name))
+            continue;
+        names = pr_arena_grow(a, names, n, &cap, sizeof *names);
+        ok = names && (names[n] = pr_arena_str(a, e->d_name));
+        n += ok;
+    }
+    closedir(d);
+    if (!ok)
+        return pr_fail_nomem(err);
+    if (n)
+        qsort(names, n, sizeof *names, by_name);
+    *ret = names;
+    *ret_count = n;
+    return PR_OK;
+}

@@ -1,0 +1,16 @@
+/* The names in a folder. */
+#ifndef PR_BASE_FOLDER_H
+#define PR_BASE_FOLDER_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+
+/* Those that take() wants (NULL: all but hidden ones), in the order of their
+ * bytes. at is the folder, for fstatat() and the like. In the arena. */
+int pr_folder_names(const char *dir, bool (*take)(int at, const char *name),
+                    struct pr_arena *a, const char ***ret, size_t *ret_count,
+                    struct pr_err *err) PR_MUST_CHECK;
+
+#endif
