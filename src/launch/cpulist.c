@@ -1,11 +1,17 @@
 /* Sets of CPUs: lists in and out, and what is done with sets. */
 #include "launch/cpulist.h"
 
+#include "base/sysfile.h"
+
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS = PR_CPUS_MAX / PR_CPUS_WORD };
+enum {
+    WORDS = PR_CPUS_MAX / PR_CPUS_WORD,
+    LIST_BYTES = 5 * PR_CPUS_MAX, /* every other CPU of the largest machine */
+};
 
 void pr_cpus_set(struct pr_cpus *s, unsigned cpu)
 {
@@ -74,6 +80,18 @@ bool pr_cpus_parse(const char *text, struct pr_cpus *ret)
         return false;
     *ret = s;
     return true;
+}
+
+bool pr_cpus_read(struct pr_cpus *ret, const char *fmt, ...)
+{
+    char text[LIST_BYTES];
+    va_list ap;
+    bool found;
+
+    va_start(ap, fmt);
+    found = pr_sysfile_vread(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return found && pr_cpus_parse(text, ret);
 }
 
 bool pr_cpus_print(const struct pr_cpus *s, char *out, size_t bytes)

@@ -2,6 +2,8 @@
 #ifndef PR_LAUNCH_CPULIST_H
 #define PR_LAUNCH_CPULIST_H
 
+#include "base/err.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +17,9 @@ struct pr_cpus {
 
 /* False when it is no list; "" and blanks around it are fine. */
 bool pr_cpus_parse(const char *text, struct pr_cpus *ret);
+
+/* That of a file, whose path is fmt and what follows. */
+bool pr_cpus_read(struct pr_cpus *ret, const char *fmt, ...) PR_PRINTF(2, 3);
 
 /* Shortened with no harm to the rest: false when it does not fit. */
 bool pr_cpus_print(const struct pr_cpus *s, char *out, size_t bytes);

@@ -4,7 +4,7 @@
 #include "launch/groups.h"
 
 #include "base/clock.h"
-#include "launch/sysfile.h"
+#include "base/sysfile.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,40 +1,17 @@
 /*
- * Control groups of our own, by their files: where each controller is and
- * where we are in it, making a tree of groups there, removing it, and removing
- * the trees of runs that are gone. Versions 1 and 2, also mixed.
+ * Control groups of our own, by their files: making a tree of groups where we
+ * are (base/hierarchy.h), removing it, and removing the trees of runs that are
+ * gone. Versions 1 and 2, also mixed.
  */
 #ifndef PR_LAUNCH_GROUPS_H
 #define PR_LAUNCH_GROUPS_H
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/hierarchy.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Where a controller is. */
-struct pr_hierarchy {
-    int version;       /* 1 or 2; 0: nowhere */
-    const char *mount; /* folder of its root, as far as we can see it */
-    const char *own;   /* folder of the group we are in */
-};
-
-/* Looks in root's /proc/self. In v2, a controller that our own group was not
- * given is nowhere. PR_E_NOMEM, or PR_OK. */
-int pr_hierarchy_find(const char *root, const char *controller,
-                      struct pr_arena *a, struct pr_hierarchy *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
-
-/* The mount alone, whatever the controllers of our group are. */
-int pr_hierarchy_mount(const char *root, const char *controller,
-                       struct pr_arena *a, struct pr_hierarchy *ret,
-                       struct pr_err *err) PR_MUST_CHECK;
-
-/* The tightest memory limit on our group and those above; UINT64_MAX: none. */
-uint64_t pr_hierarchy_memory(const struct pr_hierarchy *h);
-
-/* How many CPUs' time our group may use; INFINITY: any. */
-double pr_hierarchy_cpus(const struct pr_hierarchy *h);
 
 /* A tree that we made: a folder with our name, in it one group a slot. In v2
  * there may be also "harness", for processes of the group above, and

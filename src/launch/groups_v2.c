@@ -10,9 +10,9 @@
  *   - beside our group, where its parent may be written to: a user's systemd
  *     slice. Limits of our own group do not hold there, those above do.
  */
+#include "base/sysfile.h"
 #include "launch/groups.h"
 #include "launch/proctree.h"
-#include "launch/sysfile.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,8 +2,8 @@
 #include "launch/slots.h"
 
 #include "base/mem.h"
+#include "base/sysfile.h"
 #include "launch/slots_impl.h"
-#include "launch/sysfile.h"
 
 #include <stdio.h>
 #include <string.h>

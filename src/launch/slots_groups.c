@@ -2,8 +2,8 @@
  * Slots held by groups of our own: one tree for each hierarchy, in it a group
  * a slot, with its CPUs and its share of the memory.
  */
+#include "base/sysfile.h"
 #include "launch/slots_impl.h"
-#include "launch/sysfile.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,8 +3,8 @@
  * "cpuset,memory:student{CUDA_VISIBLE_DEVICES}". They are entered and nothing
  * else: not changed, not removed.
  */
+#include "base/sysfile.h"
 #include "launch/slots_impl.h"
-#include "launch/sysfile.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -122,7 +122,7 @@ static void learn_limits(struct pr_slots *s, struct pr_slot *slot,
     if (strcmp(controller, "cpuset") != 0)
         return;
     for (size_t i = 0; i < 3 && pr_cpus_first(&cpus) < 0; i++)
-        (void)pr_sysfile_cpus(&cpus, "%s/%s", dir, files[i]);
+        (void)pr_cpus_read(&cpus, "%s/%s", dir, files[i]);
     if (pr_cpus_first(&cpus) < 0 || !pr_cpus_print(&cpus, text, sizeof text))
         return;
     slot->cpus = pr_arena_str(s->arena, text);

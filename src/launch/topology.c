@@ -5,7 +5,7 @@
  */
 #include "launch/topology.h"
 
-#include "launch/sysfile.h"
+#include "base/sysfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static int read_allowed(const char *root, struct pr_topology *t,
         return pr_fail_errno(err, PR_E_IO, "/proc/self/status",
                              "cannot read which CPUs may be used");
     if (!allowed_list(status, "Cpus_allowed_list:", &t->allowed) &&
-        !pr_sysfile_cpus(&t->allowed, "%s/sys/devices/system/cpu/online", root))
+        !pr_cpus_read(&t->allowed, "%s/sys/devices/system/cpu/online", root))
         return pr_fail(err, PR_E_IO, "/proc/self/status",
                        "does not say which CPUs may be used");
     if (!allowed_list(status, "Mems_allowed_list:", &t->mems))
@@ -55,8 +55,8 @@ static unsigned cache_of(const char *root, unsigned cpu)
                                i))
             break;
         if (level < best ||
-            !pr_sysfile_cpus(&shared, CPU "/cache/index%u/shared_cpu_list",
-                             root, cpu, i))
+            !pr_cpus_read(&shared, CPU "/cache/index%u/shared_cpu_list", root,
+                          cpu, i))
             continue;
         best = level;
         first = (unsigned)pr_cpus_first(&shared);
@@ -71,7 +71,7 @@ static unsigned node_of(const char *root, const struct pr_cpus *nodes,
         struct pr_cpus of;
 
         if (pr_cpus_has(nodes, i) &&
-            pr_sysfile_cpus(&of, NODES "/node%u/cpulist", root, i) &&
+            pr_cpus_read(&of, NODES "/node%u/cpulist", root, i) &&
             pr_cpus_has(&of, cpu))
             return i;
     }
@@ -82,8 +82,8 @@ static void read_core(const char *root, const struct pr_topology *t,
                       const struct pr_cpus *nodes, unsigned cpu,
                       struct pr_core *c)
 {
-    if (!pr_sysfile_cpus(&c->cpus, CPU "/topology/thread_siblings_list", root,
-                         cpu))
+    if (!pr_cpus_read(&c->cpus, CPU "/topology/thread_siblings_list", root,
+                      cpu))
         pr_cpus_set(&c->cpus, cpu);
     pr_cpus_set(&c->cpus, cpu);
     pr_cpus_keep(&c->cpus, &t->allowed);
@@ -107,7 +107,7 @@ static void read_files(const char *root, struct pr_topology *t)
     struct pr_cpus left = t->allowed, nodes = {0};
     int cpu;
 
-    (void)pr_sysfile_cpus(&nodes, NODES "/online", root);
+    (void)pr_cpus_read(&nodes, NODES "/online", root);
     while ((cpu = pr_cpus_first(&left)) >= 0) {
         struct pr_core *c = &t->cores[t->n_cores++];
 
@@ -153,7 +153,7 @@ bool pr_topology_node_memory(const char *root, unsigned node, uint64_t *ret)
 
 bool pr_topology_near(const char *root, const char *pci, struct pr_cpus *ret)
 {
-    return pr_sysfile_cpus(ret, "%s/sys/bus/pci/devices/%s/local_cpulist", root,
-                           pci) &&
+    return pr_cpus_read(ret, "%s/sys/bus/pci/devices/%s/local_cpulist", root,
+                        pci) &&
            pr_cpus_first(ret) >= 0;
 }

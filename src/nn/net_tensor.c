@@ -1,9 +1,9 @@
 /* Tensors of a program and where they lie: one mapping, planned ahead. */
+#include "base/hierarchy.h"
 #include "base/units.h"
 #include "nn/net_impl.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -146,46 +146,10 @@ static int plan(struct pr_net *net, struct pr_err *err)
 
 /* ---- what the machine has left */
 
-static bool read_number(const char *path, const char *key, uint64_t *ret)
-{
-    char line[256];
-    FILE *f = fopen(path, "re");
-    bool found = false;
-
-    while (f && !found && fgets(line, sizeof line, f)) {
-        size_t n = strlen(key);
-
-        if (strncmp(line, key, n) == 0)
-            found = sscanf(line + n, "%" SCNu64, ret) == 1;
-    }
-    if (f)
-        fclose(f);
-    return found;
-}
-
-static uint64_t memory_left(void)
-{
-    uint64_t left = UINT64_MAX, n, used = 0, cache = 0;
-
-    if (read_number("/proc/meminfo", "MemAvailable:", &n))
-        left = n << 10;
-    if (read_number("/sys/fs/cgroup/memory.max", "", &n)) {
-        /* The page cache gives way. */
-        read_number("/sys/fs/cgroup/memory.current", "", &used);
-        read_number("/sys/fs/cgroup/memory.stat", "file ", &cache);
-        used = used > cache ? used - cache : 0;
-        n = n > used ? n - used : 0;
-        left = n < left ? n : left;
-    }
-    if (read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", &n))
-        left = n < left ? n : left;
-    return left;
-}
-
 static int check_room(const struct pr_net *net, struct pr_err *err)
 {
     uint64_t limit =
-        net->opts.memory_limit ? net->opts.memory_limit : memory_left();
+        net->opts.memory_limit ? net->opts.memory_limit : pr_memory_left("");
     char need[16], have[16];
 
     if (net->bytes <= limit)

@@ -1,6 +1,7 @@
 /* Where the controllers are mounted, and where we are in them. */
-#include "launch/groups.h"
-#include "launch/sysfile.h"
+#include "base/hierarchy.h"
+
+#include "base/sysfile.h"
 
 #include <limits.h>
 #include <math.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEXT = 1 << 17 };
+enum { TEXT = 1 << 17, STAT = 1 << 14 };
 
 /* One line of mountinfo, in place. */
 struct mount {
@@ -228,4 +229,50 @@ uint64_t pr_hierarchy_memory(const struct pr_hierarchy *h)
 double pr_hierarchy_cpus(const struct pr_hierarchy *h)
 {
     return tightest(h, cpu_quota);
+}
+
+/* ---- what is left */
+
+static uint64_t bytes_of(const char *stat, const char *key)
+{
+    char number[32];
+
+    return pr_sysfile_field(stat, key, number, sizeof number)
+               ? strtoull(number, NULL, 10)
+               : 0;
+}
+
+/* The page cache gives way, files in memory do not. */
+static bool limit_left(const char *dir, int version, double *ret)
+{
+    bool one = version == 1;
+    char stat[STAT] = "";
+    uint64_t used = 0;
+    double cache;
+
+    if (!memory_limit(dir, version, ret))
+        return false;
+    (void)pr_sysfile_number(&used, "%s/%s", dir,
+                            one ? "memory.usage_in_bytes" : "memory.current");
+    (void)pr_sysfile_read(stat, sizeof stat, "%s/memory.stat", dir);
+    cache = (double)bytes_of(stat, one ? "total_cache " : "file ") -
+            (double)bytes_of(stat, one ? "total_shmem " : "shmem ");
+    *ret -= fmax((double)used - fmax(cache, 0), 0);
+    *ret = fmax(*ret, 0);
+    return true;
+}
+
+uint64_t pr_memory_left(const char *root)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    char text[STAT], kib[32];
+    struct pr_hierarchy h;
+    double left = INFINITY;
+
+    if (pr_sysfile_read(text, sizeof text, "%s/proc/meminfo", root) &&
+        pr_sysfile_field(text, "MemAvailable:", kib, sizeof kib))
+        left = (double)strtoull(kib, NULL, 10) * 1024;
+    if (a && !pr_hierarchy_mount(root, "memory", a, &h, NULL) && h.version)
+        left = fmin(left, tightest(&h, limit_left));
+    return left < 0x1p63 ? (uint64_t)left : UINT64_MAX;
 }

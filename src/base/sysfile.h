@@ -1,11 +1,11 @@
 /* Small files of /proc and /sys: one read, one write. */
-#ifndef PR_LAUNCH_SYSFILE_H
-#define PR_LAUNCH_SYSFILE_H
+#ifndef PR_BASE_SYSFILE_H
+#define PR_BASE_SYSFILE_H
 
 #include "base/err.h"
-#include "launch/cpulist.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,11 +19,10 @@ bool pr_sysfile_path(char out[static PATH_MAX], const char *dir,
 bool pr_sysfile_read(char *out, size_t bytes, const char *fmt, ...)
     PR_PRINTF(3, 4);
 
+bool pr_sysfile_vread(char *out, size_t bytes, const char *fmt, va_list ap);
+
 /* A file that begins with a whole number. */
 bool pr_sysfile_number(uint64_t *ret, const char *fmt, ...) PR_PRINTF(2, 3);
-
-/* A file that holds a list such as "0-3,8". */
-bool pr_sysfile_cpus(struct pr_cpus *ret, const char *fmt, ...) PR_PRINTF(2, 3);
 
 /* Writes text to a file as the kernel wants it: at once. 0, or a negative
  * errno. */

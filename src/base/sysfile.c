@@ -1,17 +1,13 @@
 /* Small files of /proc and /sys, and finding things in their text. */
-#include "launch/sysfile.h"
+#include "base/sysfile.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Room for every other CPU of the largest machine. */
-enum { LIST_BYTES = 5 * PR_CPUS_MAX };
 
 static bool read_path(const char *path, char *out, size_t bytes)
 {
@@ -41,37 +37,36 @@ bool pr_sysfile_path(char out[static PATH_MAX], const char *dir,
     return false;
 }
 
-static bool path_of(char path[static PATH_MAX], const char *fmt, va_list ap)
+bool pr_sysfile_vread(char *out, size_t bytes, const char *fmt, va_list ap)
 {
-    int n = vsnprintf(path, PATH_MAX, fmt, ap);
+    char path[PATH_MAX];
+    int n = vsnprintf(path, sizeof path, fmt, ap);
 
-    return n > 0 && n < PATH_MAX;
+    return n > 0 && n < PATH_MAX && read_path(path, out, bytes);
 }
 
 bool pr_sysfile_read(char *out, size_t bytes, const char *fmt, ...)
 {
-    char path[PATH_MAX];
     va_list ap;
-    bool fits;
+    bool found;
 
     va_start(ap, fmt);
-    fits = path_of(path, fmt, ap);
+    found = pr_sysfile_vread(out, bytes, fmt, ap);
     va_end(ap);
-    return fits && read_path(path, out, bytes);
+    return found;
 }
 
 bool pr_sysfile_number(uint64_t *ret, const char *fmt, ...)
 {
-    char path[PATH_MAX], text[64], *end;
     unsigned long long v;
+    char text[64], *end;
     va_list ap;
-    bool fits;
+    bool found;
 
     va_start(ap, fmt);
-    fits = path_of(path, fmt, ap);
+    found = pr_sysfile_vread(text, sizeof text, fmt, ap);
     va_end(ap);
-    if (!fits || !read_path(path, text, sizeof text) ||
-        !isdigit((unsigned char)text[0]))
+    if (!found || !isdigit((unsigned char)text[0]))
         return false;
     errno = 0;
     v = strtoull(text, &end, 10);
@@ -79,19 +74,6 @@ bool pr_sysfile_number(uint64_t *ret, const char *fmt, ...)
         return false;
     *ret = v;
     return true;
-}
-
-bool pr_sysfile_cpus(struct pr_cpus *ret, const char *fmt, ...)
-{
-    char path[PATH_MAX], text[LIST_BYTES];
-    va_list ap;
-    bool fits;
-
-    va_start(ap, fmt);
-    fits = path_of(path, fmt, ap);
-    va_end(ap);
-    return fits && read_path(path, text, sizeof text) &&
-           pr_cpus_parse(text, ret);
 }
 
 int pr_sysfile_write(const char *dir, const char *name, const char *text)
