@@ -106,7 +106,11 @@ static void put_row(struct pr_html *h, const struct pr_suite_report *r,
         put_cell(h, row->beside[i].ratio_adj, &fixed,
                  ratio_look(row->beside[i].ratio_adj));
     }
-    put_cell(h, row->test ? row->test->peak_memory : (double)NAN, &memory, "");
+    /* None is what milarun's formula gives without a GPU. */
+    put_cell(h,
+             row->test && row->test->peak_memory > 0 ? row->test->peak_memory
+                                                     : (double)NAN,
+             &memory, "");
     pr_html_raw(h, "</tr>\n");
 }
 

@@ -187,7 +187,8 @@ static void json_test(struct pr_jb *jb, const struct pr_suite_row *row)
             json_stats(jb, t->devices[i].id, &t->devices[i].stats);
         pr_jb_end(jb);
     }
-    pr_jb_float(jb, "peak_memory_mib", t->peak_memory);
+    if (t->peak_memory > 0)
+        pr_jb_float(jb, "peak_memory_mib", t->peak_memory);
     if (t->unavailable)
         pr_jb_uint(jb, "runs_unavailable", t->unavailable);
     if (t->short_runs)

@@ -57,7 +57,8 @@ static void fill_row(struct pr_table *t, const struct pr_suite_report *r,
     if (row->test) {
         pr_table_set_int(t, N, (int64_t)row->test->n);
         pr_table_set_int(t, FAIL, (int64_t)row->test->failures);
-        pr_table_set_float(t, PEAK, row->test->peak_memory);
+        if (row->test->peak_memory > 0)
+            pr_table_set_float(t, PEAK, row->test->peak_memory);
     }
     pr_table_set_float(t, PERF, row->perf);
     pr_table_set_float(t, STD, row->std_share * 100);
