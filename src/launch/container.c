@@ -126,8 +126,9 @@ static int unknown(const char *launcher, struct pr_err *err)
 static struct pr_container_opts filled(const struct pr_container_opts *from)
 {
     struct pr_container_opts o = *from;
-    const char **texts[] = {&o.launcher, &o.args,    &o.image, &o.name,
-                            &o.gpus,     &o.network, &o.user,  &o.workdir};
+    const char **texts[] = {&o.launcher,  &o.args,     &o.image, &o.name,
+                            &o.gpus,      &o.network,  &o.user,  &o.workdir,
+                            &o.slot_cpus, &o.slot_mems};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!*texts[i])

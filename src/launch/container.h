@@ -31,6 +31,10 @@ struct pr_container_opts {
     const char *network, *user, *workdir; /* "": not set */
     uint64_t shm_bytes, memory_bytes;     /* 0: not set */
     double cpus;                          /* 0: not set */
+    const char *slot_cpus, *slot_mems;    /* "0-3", of the slot it runs in; hold
+                                             where args say nothing of them */
+    uint64_t slot_memory;                 /* likewise, and memory_bytes; 0: any.
+                                             apptainer's child is in the slot */
     const struct pr_mount *mounts;        /* of those with the same inside, and
                                              what args mount, the first holds */
     size_t mount_count;

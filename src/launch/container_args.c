@@ -18,6 +18,8 @@ enum arg_use {
     ARG_GPUS,       /* passed on; ours is left out */
     ARG_PULL,       /* … */
     ARG_LOG_DRIVER, /* … */
+    ARG_CPUSET,     /* … */
+    ARG_MEMORY,     /* … */
 };
 
 static const struct arg_row {
@@ -38,6 +40,10 @@ static const struct arg_row {
     {"--gpus", true, ARG_GPUS},
     {"--pull", true, ARG_PULL},
     {"--log-driver", true, ARG_LOG_DRIVER},
+    {"--cpuset-cpus", true, ARG_CPUSET},
+    {"--cpuset-mems", true, ARG_CPUSET},
+    {"--memory", true, ARG_MEMORY},
+    {"-m", true, ARG_MEMORY},
 };
 
 /* -d, -it and the like. */
@@ -51,10 +57,13 @@ static const struct arg_row *find_row(const char *word)
 {
     static const struct arg_row other = {NULL, false, ARG_PASS},
                                 terminal = {NULL, false, ARG_DROP},
+                                memory = {NULL, false, ARG_MEMORY},
                                 detach = {NULL, false, ARG_REFUSE};
 
     if (is_cluster(word))
         return strchr(word, 'd') ? &detach : &terminal;
+    if (strncmp(word, "-m", 2) == 0 && word[2] >= '0' && word[2] <= '9')
+        return &memory;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t n = strlen(rows[i].name);
 
@@ -107,6 +116,12 @@ static bool passes(struct pr_box_plan *p, enum arg_use use, bool no_shm)
         return true;
     case ARG_LOG_DRIVER:
         p->log_driver = true;
+        return true;
+    case ARG_CPUSET:
+        p->cpuset = true;
+        return true;
+    case ARG_MEMORY:
+        p->memory = true;
         return true;
     case ARG_PASS:
         break;

@@ -46,6 +46,7 @@ struct pr_box_plan {
     const char **launcher;
     const char **args;           /* those that are passed on */
     bool gpus, pull, log_driver; /* … and these are among them */
+    bool cpuset, memory;
 };
 
 /* Fills args and what follows it from o->args. */

@@ -48,13 +48,21 @@ static void add_gpus(struct pr_box_words *w, const struct pr_box_plan *p)
                     pr_arena_printf(w->arena, "\"device=%s\"", gpus));
 }
 
-static void add_limits(struct pr_box_words *w,
-                       const struct pr_container_opts *o)
+static void add_limits(struct pr_box_words *w, const struct pr_box_plan *p)
 {
+    const struct pr_container_opts *o = p->o;
+    uint64_t memory = o->memory_bytes;
+
+    if (!memory && !p->memory)
+        memory = o->slot_memory;
     if (o->shm_bytes)
         pr_box_pair(w, "--shm-size", number(w->arena, o->shm_bytes));
-    if (o->memory_bytes)
-        pr_box_pair(w, "--memory", number(w->arena, o->memory_bytes));
+    if (memory)
+        pr_box_pair(w, "--memory", number(w->arena, memory));
+    if (*o->slot_cpus && !p->cpuset)
+        pr_box_pair(w, "--cpuset-cpus", o->slot_cpus);
+    if (*o->slot_mems && !p->cpuset)
+        pr_box_pair(w, "--cpuset-mems", o->slot_mems);
     if (o->cpus > 0)
         pr_box_pair(w, "--cpus", pr_arena_printf(w->arena, "%.10g", o->cpus));
 }
@@ -90,7 +98,7 @@ static int plan_run(const struct pr_box_plan *p, const char ***ret,
     if (!p->log_driver) /* what it says reaches us; no second copy */
         pr_box_word(&w, "--log-driver=none");
     add_gpus(&w, p);
-    add_limits(&w, p->o);
+    add_limits(&w, p);
     add_surroundings(&w, p);
     pr_box_word(&w, p->o->image);
     pr_box_list(&w, p->o->argv);

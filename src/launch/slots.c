@@ -99,6 +99,8 @@ static int make(struct pr_slots *s, struct pr_err *err)
         rc = pr_slots_make_env(s, err);
     if (!rc && s->opts->isolate)
         rc = pr_slots_hold(s, err);
+    for (unsigned i = 0; i < s->n; i++)
+        s->slots[i].cpus_grouped = s->cpu > PR_HOLD_AFFINITY;
     return rc;
 }
 

@@ -42,6 +42,7 @@ struct pr_slot {
     const char *cpus;          /* "0-3,8"; NULL: wherever we may run */
     const char *mems;          /* NUMA nodes, likewise */
     unsigned n_cpus, n_cores;  /* how many it has; 0: not isolated */
+    bool cpus_grouped;         /* by a group, not by affinity alone */
     uint64_t memory_bytes;     /* its limit; 0: none is set */
     const char *const *groups; /* folders that the child enters, up to NULL */
     const char *memory_group;  /* that of them with the memory limit, or NULL */

@@ -39,7 +39,7 @@ static int make_ready(struct pr_waiting *w, struct pr_err *err)
     if (!rc)
         rc = w->workload->prepare(w->job, &w->start, err);
     if (!rc && pr_contained_wanted(w->job, &w->start))
-        rc = pr_contained_wrap(w->job, &w->start, &w->box, err);
+        rc = pr_contained_wrap(w->job, &w->start, w->slot, &w->box, err);
     return rc;
 }
 

@@ -7,6 +7,7 @@
 
 #include "record/channel.h"
 #include "run/contained_mounts.h"
+#include "run/contained_slot.h"
 #include "workload/job_env.h"
 #include "workload/job_places.h"
 #include "workload/mpi.h"
@@ -214,7 +215,8 @@ static int fill_inside(const struct pr_job *job, const struct pr_start *start,
 }
 
 int pr_contained_wrap(const struct pr_job *job, struct pr_start *start,
-                      struct pr_contained *ret, struct pr_err *err)
+                      const struct pr_slot *slot, struct pr_contained *ret,
+                      struct pr_err *err)
 {
     struct pr_contained made = {
         .launcher = job->exp.docker_launcher,
@@ -227,6 +229,8 @@ int pr_contained_wrap(const struct pr_job *job, struct pr_start *start,
 
     if (!rc)
         rc = fill_inside(job, start, &o, err);
+    if (!rc && slot)
+        rc = pr_contained_slot(slot, job->arena, &o, err);
     if (rc)
         return rc;
     o.name = made.name;

@@ -27,9 +27,10 @@ int pr_contained_opts(const struct pr_job *job, struct pr_container_opts *ret,
 
 /* Makes start->argv, env and own_env those of the container program. A start
  * without arguments runs `prony __rank DIR` inside: the image has Prony. The
- * program itself is to be started where we are, not in exp.cwd. */
+ * program itself is to be started where we are, not in exp.cwd. The container
+ * gets the slot's part of the machine, unless slot is NULL. */
 int pr_contained_wrap(const struct pr_job *job, struct pr_start *start,
-                      struct pr_contained *ret,
+                      const struct pr_slot *slot, struct pr_contained *ret,
                       struct pr_err *err) PR_MUST_CHECK;
 
 /* To be called before the container program is started: writes the name down,

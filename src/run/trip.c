@@ -291,7 +291,7 @@ static int simulate(struct pr_trip *t, struct pr_err *err)
     if (!rc)
         rc = w->prepare(&t->job, &start, err);
     if (!rc && pr_contained_wanted(&t->job, &start))
-        rc = pr_contained_wrap(&t->job, &start, &box, err);
+        rc = pr_contained_wrap(&t->job, &start, t->slot, &box, err);
     for (size_t i = 0; !rc && start.own_env && start.own_env[i]; i++) {
         size_t n = strcspn(start.own_env[i], "=") + 1;
         pr_buf_add(&text, start.own_env[i], n);

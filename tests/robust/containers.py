@@ -303,6 +303,32 @@ def refused(t, podman):
             t.path("nowhere") in r["reason"], "missing mount: %s" % r)
 
 
+def in_slots(t, podman):
+    """Two at once: each has its processors, memory and variables inside."""
+    script = "grep Cpus_allowed_list /proc/self/status; env; " \
+        "cat /sys/fs/cgroup/memory.max || " \
+        "cat /sys/fs/cgroup/memory/memory.limit_in_bytes"
+    d = go(t, podman, "-P", "exp.command=" + json.dumps(command(script)),
+           "-P", "suite.slots=[0, 1]", "-V", "suite.slot=[0, 1]",
+           "-P", "suite.device=${suite.slot}", "-P", "suite.group=both")
+    if not t.check(d.code == 0 and len(d.dirs) == 2, "slots: " + d.said):
+        return
+    for i in range(2):
+        slot, log = d.result(i)["results"]["suite.slot"], d.log(i)
+        if "memory_bytes" not in slot or "cgroup" not in slot["cpus_held_by"]:
+            print("SKIP: no groups of our own: slots of containers")
+            return
+        t.check("Cpus_allowed_list:\t%s\n" % slot["cpus"] in log,
+                "slots: other processors than %s: %s" % (slot["cpus"], log))
+        t.check("PRONY_SLOT=%d\n" % i in log and
+                "OMP_NUM_THREADS=%d\n" % slot["cores"] in log,
+                "slots: variables: " + log)
+        limit = [int(n) for n in log.split() if n.isdigit()][-1:]
+        page = resource.getpagesize()
+        t.check(limit == [slot["memory_bytes"] // page * page],
+                "slots: memory %s of %s" % (limit, slot["memory_bytes"]))
+
+
 def trains(t, podman):
     if not own_image(podman, t):
         print("SKIP: no oneDNN: training in a container is not tested")
@@ -368,6 +394,7 @@ def main():
     interrupted(t, podman)
     killed(t, podman)
     refused(t, podman)
+    in_slots(t, podman)
     trains(t, podman)
     nothing_left(t, podman)
     drop_groups(podman)

@@ -32,8 +32,9 @@ static const struct row {
     const char *network, *user, *workdir;
     uint64_t shm, memory;
     double cpus;
-    bool much; /* mounts and env */
-    bool none; /* no argv */
+    const char *slot; /* its CPUs: with node 1 and 8192 bytes */
+    bool much;        /* mounts and env */
+    bool none;        /* no argv */
     const char *want, *want_env;
 } rows[] = {
     {.launcher = "docker",
@@ -99,6 +100,35 @@ static const struct row {
      .args = "--net host",
      .want = "docker|run|--net|host|--name|box|--pull=never|"
              "--log-driver=none|img:1|prog|--x|a b"},
+    {.launcher = "docker",
+     .slot = "0-3,8",
+     .want = "docker|run|--name|box|--pull=never|--log-driver=none|--memory|"
+             "8192|--cpuset-cpus|0-3,8|--cpuset-mems|1|img:1|prog|--x|a b"},
+    {.launcher = "podman",
+     .slot = "0-3,8",
+     .memory = 4096,
+     .args = "--cpuset-cpus=5",
+     .want = "podman|run|--cpuset-cpus=5|--name|box|--pull=never|"
+             "--log-driver=none|--memory|4096|img:1|prog|--x|a b"},
+    {.launcher = "docker",
+     .slot = "1",
+     .args = "--cpuset-mems 0 -m 1g",
+     .want = "docker|run|--cpuset-mems|0|-m|1g|--name|box|--pull=never|"
+             "--log-driver=none|img:1|prog|--x|a b"},
+    {.launcher = "docker",
+     .slot = "1",
+     .args = "-m1g",
+     .want = "docker|run|-m1g|--name|box|--pull=never|--log-driver=none|"
+             "--cpuset-cpus|1|--cpuset-mems|1|img:1|prog|--x|a b"},
+    {.launcher = "docker",
+     .slot = "1",
+     .args = "--memory=1g",
+     .want = "docker|run|--memory=1g|--name|box|--pull=never|"
+             "--log-driver=none|--cpuset-cpus|1|--cpuset-mems|1|img:1|prog|"
+             "--x|a b"},
+    {.launcher = "apptainer",
+     .slot = "1",
+     .want = "apptainer|exec|--cleanenv|img:1|prog|--x|a b"},
     {.launcher = "apptainer",
      .args = "--net --network none --fakeroot",
      .want = "apptainer|exec|--net|--network|none|--fakeroot|--cleanenv|img:1|"
@@ -150,6 +180,9 @@ static void each_program_gets_its_own_words(void **state)
                                       .shm_bytes = r->shm,
                                       .memory_bytes = r->memory,
                                       .cpus = r->cpus,
+                                      .slot_cpus = r->slot,
+                                      .slot_mems = r->slot ? "1" : NULL,
+                                      .slot_memory = r->slot ? 8192 : 0,
                                       .mounts = mounts,
                                       .mount_count = r->much ? 2 : 0,
                                       .env = r->much ? env : NULL,

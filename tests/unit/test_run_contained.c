@@ -28,6 +28,20 @@ struct kit {
 static const char *argv[] = {"prog", "x", NULL};
 static const char *own[] = {"OWN=1", NULL};
 
+/* Half of a machine; where wrap() puts it when slot is set. */
+static const char *const firm[] = {"PRONY_SLOT=1", "PRONY_CORES=2",
+                                   "CUDA_VISIBLE_DEVICES=1",
+                                   "ROCR_VISIBLE_DEVICES=1", NULL};
+static const char *const soft[] = {"OMP_NUM_THREADS=2", "OWN=2", NULL};
+static const struct pr_slot part = {.index = 1,
+                                    .cpus = "2-3",
+                                    .mems = "0",
+                                    .cpus_grouped = true,
+                                    .memory_bytes = 4096,
+                                    .env = firm,
+                                    .env_default = soft};
+static const struct pr_slot *slot;
+
 /* The rest of the parameters as JSON, with the closing brace. */
 static int wrap(struct kit *k, const char *rest, bool program,
                 struct pr_err *err)
@@ -44,7 +58,7 @@ static int wrap(struct kit *k, const char *rest, bool program,
         k->start.argv = argv;
     k->start.own_env = own;
     assert_true(pr_contained_wanted(&k->job, &k->start));
-    return pr_contained_wrap(&k->job, &k->start, &k->box, err);
+    return pr_contained_wrap(&k->job, &k->start, slot, &k->box, err);
 }
 
 /* How often OPTION VALUE is there, up to the image; "%" in value stands for
@@ -323,6 +337,66 @@ static void another_user_may_write(void **state)
     pr_arena_free(k.arena);
 }
 
+/* Containers of a daemon are not where their program is. */
+static void a_container_gets_the_slot(void **state)
+{
+    struct pr_slot loose = part;
+    struct kit k;
+
+    (void)state;
+    assert_int_equal(mkdir("dir", 0755), 0);
+    slot = &part;
+    assert_int_equal(wrap(&k, "\"exp.gpus\": \"\"}", true, NULL), PR_OK);
+    assert_int_equal(count(&k, "--cpuset-cpus", "2-3"), 1);
+    assert_int_equal(count(&k, "--cpuset-mems", "0"), 1);
+    assert_int_equal(count(&k, "--memory", "4096"), 1);
+    assert_int_equal(count(&k, "--env", "PRONY_SLOT=1"), 1);
+    assert_int_equal(count(&k, "--env", "CUDA_VISIBLE_DEVICES=1"), 1);
+    assert_int_equal(count(&k, "--env", "OMP_NUM_THREADS=2"), 1);
+    assert_int_equal(count(&k, "--env", "OWN=1"), 1); /* its own holds */
+    assert_int_equal(count(&k, "--env", "OWN=2"), 0);
+    pr_arena_free(k.arena);
+    /* Affinity is handed down, and podman may make groups no more than us. */
+    loose.cpus_grouped = false;
+    slot = &loose;
+    assert_int_equal(wrap(&k, "\"exp.gpus\": \"\"}", true, NULL), PR_OK);
+    assert_null(value_of(k.start.argv, "--cpuset-cpus"));
+    assert_null(value_of(k.start.argv, "--cpuset-mems"));
+    pr_arena_free(k.arena);
+    assert_int_equal(
+        wrap(&k, "\"exp.docker_launcher\": \"docker\"}", true, NULL), PR_OK);
+    assert_int_equal(count(&k, "--cpuset-cpus", "2-3"), 1);
+    pr_arena_free(k.arena);
+    slot = NULL;
+}
+
+/* The one that the slot has, by the number that it has inside. */
+static void its_gpu_is_that_of_the_slot(void **state)
+{
+    struct kit k;
+
+    (void)state;
+    assert_int_equal(mkdir("dir", 0755), 0);
+    slot = &part;
+    assert_int_equal(wrap(&k, "\"runtime.visible_gpus\": \"0\"}", true, NULL),
+                     PR_OK);
+    assert_int_equal(count(&k, "--device", "nvidia.com/gpu=1"), 1);
+    assert_int_equal(count(&k, "--device", "nvidia.com/gpu=0"), 0);
+    assert_int_equal(count(&k, "--env", "CUDA_VISIBLE_DEVICES=1"), 0);
+    assert_int_equal(count(&k, "--env", "ROCR_VISIBLE_DEVICES=1"), 0);
+    assert_int_equal(count(&k, "--env", "PRONY_SLOT=1"), 1);
+    pr_arena_free(k.arena);
+    /* All that the user gave are seen there, so the number tells. */
+    assert_int_equal(wrap(&k,
+                          "\"runtime.visible_gpus\": \"0\", "
+                          "\"exp.docker_args\": \"--gpus all\"}",
+                          true, NULL),
+                     PR_OK);
+    assert_int_equal(count(&k, "--env", "CUDA_VISIBLE_DEVICES=1"), 1);
+    pr_arena_free(k.arena);
+    slot = NULL;
+}
+
 static int wrap_once(void)
 {
     static const char text[] =
@@ -337,7 +411,7 @@ static int wrap_once(void)
     if (!rc)
         rc = pr_job_init(&k.job, "1", "dir", &k.params, a, &err);
     if (!rc)
-        rc = pr_contained_wrap(&k.job, &k.start, &k.box, &err);
+        rc = pr_contained_wrap(&k.job, &k.start, &part, &k.box, &err);
     pr_arena_free(a);
     return rc;
 }
@@ -555,6 +629,8 @@ int main(void)
         TEST(folders_that_it_makes_are_made_here),
         TEST(nothing_is_made_to_show_a_command),
         TEST(another_user_may_write),
+        TEST(a_container_gets_the_slot),
+        TEST(its_gpu_is_that_of_the_slot),
         TEST(memory_may_run_out),
         TEST(only_those_of_others_are_wrapped),
         TEST(the_end_is_asked_for),

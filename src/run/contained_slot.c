@@ -1,0 +1,85 @@
+/*
+ * A container in a slot. Those of a daemon, and podman's control groups, are
+ * elsewhere than the program that starts them, so that limits travel as words
+ * of the command line. What a child of ours finds in its environment has to be
+ * set inside.
+ */
+#include "run/contained_slot.h"
+
+#include "launch/container_impl.h"
+
+#include <string.h>
+
+static bool same_name(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "=");
+
+    return strncmp(a, b, n) == 0 && b[n] == '=';
+}
+
+static bool sets(const char *const *list, const char *entry)
+{
+    for (; list && *list; list++)
+        if (same_name(entry, *list))
+            return true;
+    return false;
+}
+
+static const char *device_of(const struct pr_slot *slot)
+{
+    for (const char *const *e = slot->env; *e; e++)
+        if (same_name("CUDA_VISIBLE_DEVICES=", *e))
+            return strchr(*e, '=') + 1;
+    return NULL;
+}
+
+static bool is_device(const char *entry)
+{
+    return same_name("CUDA_VISIBLE_DEVICES=", entry) ||
+           same_name("ROCR_VISIBLE_DEVICES=", entry);
+}
+
+/* What the slot insists on, what the experiment sets, what the slot has for
+ * those who say nothing. */
+static int add_env(const struct pr_slot *slot, bool devices, struct pr_arena *a,
+                   struct pr_container_opts *o, struct pr_err *err)
+{
+    struct pr_box_words w = {.arena = a};
+    const char **all;
+    int rc;
+
+    for (const char *const *e = slot->env; *e; e++)
+        if (devices || !is_device(*e))
+            pr_box_word(&w, *e);
+    for (const char *const *e = o->env; e && *e; e++)
+        if (!sets(slot->env, *e))
+            pr_box_word(&w, *e);
+    for (const char *const *e = slot->env_default; *e; e++)
+        if (!sets(o->env, *e))
+            pr_box_word(&w, *e);
+    rc = pr_box_end(&w, &all, err);
+    if (!rc)
+        o->env = all;
+    return rc;
+}
+
+int pr_contained_slot(const struct pr_slot *slot, struct pr_arena *a,
+                      struct pr_container_opts *o, struct pr_err *err)
+{
+    enum pr_box_kind kind = pr_box_kind_of(o->launcher);
+    const char *device = device_of(slot);
+    /* A container that is given one GPU calls it the first; apptainer shows
+     * all. */
+    bool given = device && *o->gpus && !strstr(o->args, "--gpus");
+
+    if (given)
+        o->gpus = device;
+    /* podman hands our affinity down, and who may not make groups here may
+     * not there. A daemon may. */
+    if (slot->cpus_grouped || kind != PR_BOX_PODMAN) {
+        o->slot_cpus = slot->cpus;
+        o->slot_mems = slot->cpus_grouped ? slot->mems : NULL;
+    }
+    o->slot_memory = slot->memory_bytes;
+    return add_env(slot, !given || pr_box_is_apptainer(kind), a, o, err);
+}
