@@ -115,6 +115,20 @@ static int print(struct cli *c, const struct pr_gather *g, const struct wish *w,
     return pr_file_write(path, text.data ? text.data : "", text.len, err);
 }
 
+/* Results of 2022 have no benchmark.para: its script took batches from the
+ * lines of configs, which do not lie beside them. */
+static int check_batches(const struct wish *w, struct pr_err *err)
+{
+    if (!w->batches || w->format || w->opts.dialect != PR_GPU_TASK_G1)
+        return PR_OK;
+    pr_fail(err, PR_E_UNAVAIL, w->dir,
+            "results of dialect g1 do not say their batches: they are in the "
+            "configs alone");
+    return pr_hint(err, "'prony plan CONFIG.sh --format json' shows those of a "
+                        "config; where there is a benchmark.para, --dialect v1 "
+                        "reads it");
+}
+
 int cmd_gather(struct cli *c, struct pr_err *err)
 {
     struct wish w = {.format = NULL};
@@ -125,6 +139,8 @@ int cmd_gather(struct cli *c, struct pr_err *err)
         rc = load(c, &w, err);
     if (!rc)
         rc = pick_dialect(c, &w, err);
+    if (!rc)
+        rc = check_batches(&w, err);
     if (!rc)
         rc = pr_gather_read(w.dir, &w.opts, c->arena, &g, err);
     if (rc)

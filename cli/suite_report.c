@@ -1,6 +1,7 @@
 /* Reports of suites: options in, tables out. */
 #include "cli/suite_report.h"
 
+#include "analyse/gather.h"
 #include "base/decimal.h"
 #include "base/file.h"
 #include "cli/report.h"
@@ -43,14 +44,16 @@ bool is_suite(const char *path)
     for (const char *const *name = others; *name; name++)
         if (has(path, *name))
             return false;
-    return pr_suite_is_tree(path);
+    if (pr_gather_is_tree(path)) /* its full table */
+        return false;
+    return pr_gather_is_system(path) || pr_suite_is_tree(path);
 }
 
 bool suite_asked(const struct cli *c)
 {
     static const enum arg_id ids[] = {A_WEIGHTS,  A_COMPARE,      A_PRICE,
                                       A_PENALIZE, A_COMPARE_GPUS, A_TITLE,
-                                      A_STRICT};
+                                      A_STRICT,   A_REPORT_SYSTEM};
 
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (arg_get(c, ids[i]))
@@ -121,6 +124,7 @@ int suite_ask_read(struct cli *c, const char *path, struct suite_ask *ret,
         .weights = arg_get(c, A_WEIGHTS),
         .price = (double)NAN,
         .title = arg_get(c, A_TITLE),
+        .system = arg_get(c, A_REPORT_SYSTEM),
         .html = arg_get(c, A_HTML),
         .penalise = arg_on(c, A_PENALIZE),
         .compare_gpus = arg_on(c, A_COMPARE_GPUS),
@@ -172,7 +176,8 @@ static int read_base(struct cli *c, const char *text, struct pr_suite **ret,
 static int read_all(struct cli *c, const struct suite_ask *ask,
                     struct reading *r, struct pr_err *err)
 {
-    struct pr_suite_opts how = {.curve = ask->html ? PR_HTML_CURVE : 0};
+    struct pr_suite_opts how = {.curve = ask->html ? PR_HTML_CURVE : 0,
+                                .system = ask->system};
     struct pr_value v;
     int rc = PR_OK;
 

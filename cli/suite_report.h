@@ -17,7 +17,8 @@ struct suite_ask {
     size_t compare_count;
     double price; /* NAN: none */
     const char *title;
-    const char *html; /* a file to write; NULL: none */
+    const char *system; /* of GPU systems, which; NULL */
+    const char *html;   /* a file to write; NULL: none */
     bool penalise, compare_gpus, strict;
 };
 

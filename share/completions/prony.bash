@@ -532,7 +532,8 @@ _prony_options()
         --penalize-variance \
         --compare-gpus \
         --title \
-        --strict ;;
+        --strict \
+        --system ;;
     summary) echo \
         --help \
         --log-level \
@@ -778,6 +779,7 @@ _prony_option()
     'report --compare') echo 'file' ;;
     'report --price') echo 'any' ;;
     'report --title') echo 'any' ;;
+    'report --system') echo 'name' ;;
     'summary --log-level') echo 'choice critical error warning info debug' ;;
     'summary --color') echo 'choice auto always never' ;;
     'summary --progress') echo 'choice auto always never plain json' ;;

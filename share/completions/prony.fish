@@ -671,6 +671,7 @@ complete -c prony -n '__prony_verb report' -l penalize-variance -d 'of a suite: 
 complete -c prony -n '__prony_verb report' -l compare-gpus -d 'of a suite: each device as a share of the best one'
 complete -c prony -n '__prony_verb report' -l title -x -d 'of a suite: over the report (default: Benchmark results)'
 complete -c prony -n '__prony_verb report' -l strict -d 'of a suite: exit with status 7 when a test that has a weight has no figure'
+complete -c prony -n '__prony_verb report' -l system -x -a '(__prony_names)' -d 'of results of GPU systems: the one to report and score, by its folder or name'
 complete -c prony -n '__prony_verb summary' -l output -s o -r -F -d 'write the summary to a file (also --out; default: stdout)'
 complete -c prony -n '__prony_verb compare' -l fail-if -x -d 'end with status 7 when a rule is broken: slower:5%, faster, failed, missing; several with commas'
 complete -c prony -n '__prony_verb compare' -l measure -x -d 'figures to compare, names or patterns such as \'time_*\'; \'all\' (default: the speed of each test)'

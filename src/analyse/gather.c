@@ -58,6 +58,15 @@ bool pr_gather_is_tree(const char *dir)
     return k > 0;
 }
 
+bool pr_gather_is_system(const char *dir)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
+    const char **tasks;
+    size_t n = 0;
+
+    return a && !pr_folder_names(dir, take_task, a, &tasks, &n, NULL) && n > 0;
+}
+
 int pr_gather_dialect(const char *dir, const struct pr_systems *systems,
                       enum pr_gpu_task_dialect_kind *ret, struct pr_err *err)
 {

@@ -75,6 +75,8 @@ int pr_gather_read(const char *dir, const struct pr_gather_opts *opts,
 
 /* Whether a folder has this layout: SYSTEM/PyTorch_TASK in it. */
 bool pr_gather_is_tree(const char *dir);
+/* Whether it is the folder of one system. */
+bool pr_gather_is_system(const char *dir);
 
 /* The system's folders below a results folder, sorted. In the arena. */
 int pr_gather_folders(const char *dir, struct pr_arena *a, const char ***ret,

@@ -1,6 +1,7 @@
 /* What a path is, and the suite that is made of it. */
 #include "analyse/suite.h"
 
+#include "analyse/gather.h"
 #include "analyse/suite_impl.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -62,9 +63,15 @@ int pr_suite_adopt(struct pr_suite_work *w, struct pr_arena *a,
 int pr_suite_note(struct pr_suite_work *w, const struct pr_err *e,
                   struct pr_err *err)
 {
+    w->suite.bad++;
+    return pr_suite_remark(w, e, err);
+}
+
+int pr_suite_remark(struct pr_suite_work *w, const struct pr_err *e,
+                    struct pr_err *err)
+{
     struct pr_suite_note *n = &w->notes[w->suite.note_count];
 
-    w->suite.bad++;
     if (w->suite.note_count == PR_SUITE_NOTES)
         return PR_OK;
     n->where = pr_arena_str(w->arena, e->where);
@@ -112,7 +119,15 @@ static int folder_kind(const char *path, enum pr_suite_kind *ret,
     rc = pr_suite_files(&f, path, ".data", err);
     if (!rc && f.count)
         *ret = PR_SUITE_MILABENCH;
+    else if (!rc && (pr_gather_is_tree(path) || pr_gather_is_system(path)))
+        *ret = PR_SUITE_SYSTEMS;
     return rc;
+}
+
+static int no_systems(const char *path, struct pr_err *err)
+{
+    pr_fail(err, PR_E_USAGE, path, "no folder of results of GPU systems");
+    return pr_hint(err, "only these have systems to pick from");
 }
 
 static int read_folder(struct pr_suite_work *w,
@@ -122,10 +137,14 @@ static int read_folder(struct pr_suite_work *w,
 
     if (rc)
         return rc;
+    if (opts->system && w->suite.kind != PR_SUITE_SYSTEMS)
+        return no_systems(w->suite.path, err);
     if (w->suite.kind == PR_SUITE_RUN)
         return pr_suite_read_run(w, err);
     if (w->suite.kind == PR_SUITE_MILABENCH)
         return pr_suite_read_bench(w, opts, err);
+    if (w->suite.kind == PR_SUITE_SYSTEMS)
+        return pr_suite_read_systems(w, opts, err);
     return pr_suite_read_results(w, opts, err);
 }
 
@@ -134,8 +153,9 @@ static int read_document(struct pr_suite_work *w,
 {
     const char *text;
     size_t len;
-    int rc =
-        pr_file_read(w->suite.path, MAX_SUMMARY, w->arena, &text, &len, err);
+    int rc = opts->system ? no_systems(w->suite.path, err)
+                          : pr_file_read(w->suite.path, MAX_SUMMARY, w->arena,
+                                         &text, &len, err);
 
     if (rc)
         return rc;

@@ -24,6 +24,7 @@ enum pr_suite_kind {
     PR_SUITE_SUMMARY,   /* a summary: no runs, only tests */
     PR_SUITE_MILABENCH, /* milabench's .data files; tests have bench */
     PR_SUITE_RUN,       /* a run directory of ours */
+    PR_SUITE_SYSTEMS,   /* results of a GPU system in Lambda's layout */
 };
 
 /* As milarun has them: the spread is that of the population. NaN in any value
@@ -127,13 +128,18 @@ enum { PR_SUITE_NOTES = 32 };
 struct pr_suite_opts {
     unsigned threads; /* 0: one for each processor */
     unsigned curve;   /* points of a run's curve at most; 0: none */
+    /* Which of the GPU systems below path; NULL: the only one. Their folders
+     * are paths of suites, too. */
+    const char *system;
 };
 
 /* Reads whatever path is: a folder of results (walked in the directory's own
  * order, as milarun does), a summary or baseline, milabench's folder or zip,
- * a run directory. What is missing in a result is unknown, a file that cannot
- * be read becomes a note; an empty folder is a suite without tests.
- * PR_E_IO, PR_E_FORMAT: the summary or archive itself is damaged. */
+ * a run directory, results of a GPU system. What is missing in a result is
+ * unknown, a file that cannot be read becomes a note; an empty folder is a
+ * suite without tests. PR_E_IO, PR_E_FORMAT: the summary or archive itself is
+ * damaged. PR_E_USAGE: a system that is not there, or several to choose from.
+ */
 int pr_suite_read(const char *path, const struct pr_suite_opts *opts,
                   struct pr_suite **ret, struct pr_err *err) PR_MUST_CHECK;
 void pr_suite_free(struct pr_suite *s); /* NULL is fine */

@@ -93,8 +93,12 @@ struct pr_suite_work *pr_suite_work_new(const char *path,
                                         struct pr_err *err);
 int pr_suite_adopt(struct pr_suite_work *w, struct pr_arena *a,
                    struct pr_err *err) PR_MUST_CHECK;
+/* A file that could not be read. */
 int pr_suite_note(struct pr_suite_work *w, const struct pr_err *e,
                   struct pr_err *err) PR_MUST_CHECK;
+/* One that could. */
+int pr_suite_remark(struct pr_suite_work *w, const struct pr_err *e,
+                    struct pr_err *err) PR_MUST_CHECK;
 
 /* Runs become tests, sorted by name. */
 int pr_suite_group(struct pr_suite_work *w, struct pr_suite_item *items,
@@ -113,6 +117,9 @@ int pr_suite_read_results(struct pr_suite_work *w,
                           struct pr_err *err) PR_MUST_CHECK;
 int pr_suite_read_run(struct pr_suite_work *w,
                       struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_read_systems(struct pr_suite_work *w,
+                          const struct pr_suite_opts *opts,
+                          struct pr_err *err) PR_MUST_CHECK;
 /* Folders and zips of .data files. */
 int pr_suite_read_bench(struct pr_suite_work *w,
                         const struct pr_suite_opts *opts,

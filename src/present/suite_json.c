@@ -296,10 +296,9 @@ int pr_suite_json(const struct pr_suite_report *r, struct pr_buf *out,
                   struct pr_err *err)
 {
     static const char *const kinds[] = {
-        [PR_SUITE_RESULTS] = "results",
-        [PR_SUITE_SUMMARY] = "summary",
-        [PR_SUITE_MILABENCH] = "milabench",
-        [PR_SUITE_RUN] = "run",
+        [PR_SUITE_RESULTS] = "results",     [PR_SUITE_SUMMARY] = "summary",
+        [PR_SUITE_MILABENCH] = "milabench", [PR_SUITE_RUN] = "run",
+        [PR_SUITE_SYSTEMS] = "systems",
     };
     struct pr_jb jb;
 

@@ -3,6 +3,7 @@
 #include "analyse/gather.h"
 
 #include "analyse/gather_stat.h"
+#include "analyse/suite.h"
 
 #include "torture.h"
 
@@ -196,11 +197,107 @@ static void out_of_memory(void **state)
 
 #define IN_TREE(f) cmocka_unit_test_setup_teardown(f, build, clear)
 
+/* ---- as a suite */
+
+static int read_suite(const char *path, const char *system,
+                      struct pr_suite **ret, struct pr_err *err)
+{
+    struct pr_suite_opts o = {.threads = 2, .system = system};
+
+    return pr_suite_read(path, &o, ret, err);
+}
+
+static void refuse(const char *path, const char *system, const char *words)
+{
+    struct pr_suite *s = NULL;
+    struct pr_err err = {0};
+
+    assert_int_equal(read_suite(path, system, &s, &err), PR_E_USAGE);
+    assert_non_null(strstr(err.msg, words));
+}
+
+/* Two figures, and a log without one; another task has no log at all. */
+static void check_suite(const char *path, const char *system)
+{
+    const struct pr_suite_test *t;
+    struct pr_suite *s = NULL;
+    struct pr_err err = {0};
+
+    if (read_suite(path, system, &s, &err))
+        fail_msg("%s: %s", err.where, err.msg);
+    assert_int_equal(s->kind, PR_SUITE_SYSTEMS);
+    assert_int_equal(s->count, 1);
+    t = pr_suite_find(s, "PyTorch_gnmt_FP32");
+    assert_non_null(t);
+    assert_int_equal(t->n, 3);
+    assert_int_equal(t->failures, 1);
+    assert_int_equal(t->train.n, 2);
+    assert_true(fabs(t->train.mean - 1000) < 1e-9);
+    assert_string_equal(s->host.name, "2x RTX 3090");
+    assert_int_equal(s->host.gpus, 2);
+    pr_suite_free(s);
+}
+
+static void a_suite(void **state)
+{
+    (void)state;
+    spit("r/2x3090_v1/PyTorch_gnmt_FP32/a.txt", "RuntimeError: no\nDONE!\n");
+    make("r/2x3090_v1/PyTorch_SSD_FP32");
+    make("r/charts");
+    check_suite("r", NULL);
+    check_suite("r/2x3090_v1/", NULL);
+    make("r/other");
+    make("r/other/PyTorch_ncf_FP16");
+    refuse("r", NULL, "2 systems");
+    refuse("r", "all", "2 systems");
+    refuse("r", "othr", "no system is called 'othr'");
+    refuse("r/charts", "other", "no folder of results");
+    check_suite("r", "2x3090_v1");
+    check_suite("r", "2x RTX 3090");
+    check_suite("r/other/../2x3090_v1", NULL);
+}
+
+/* It counts, and is doubted. */
+static void an_implausible_suite(void **state)
+{
+    struct pr_suite *s = NULL;
+
+    (void)state;
+    spit("r/2x3090_v1/PyTorch_gnmt_FP32/e.txt",
+         "0: P E: 0\tTraining: 2.1e10 Tok/s\nDONE!\n");
+    assert_int_equal(read_suite("r", NULL, &s, NULL), PR_OK);
+    assert_int_equal(s->note_count, 1);
+    assert_int_equal(s->bad, 0);
+    assert_string_equal(s->notes[0].where, "PyTorch_gnmt_FP32");
+    pr_suite_free(s);
+}
+
+static int suite_and_free(void)
+{
+    struct pr_suite *s = NULL;
+    int rc = read_suite("r/2x3090_v1", NULL, &s, NULL);
+
+    pr_suite_free(s);
+    return rc;
+}
+
+static void a_suite_without_memory(void **state)
+{
+    (void)state;
+    torture(suite_and_free);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TREE(a_table),          IN_TREE(doubts),        IN_TREE(long_logs),
-        IN_TREE(names_of_systems), IN_TREE(out_of_memory),
+        IN_TREE(a_table),
+        IN_TREE(doubts),
+        IN_TREE(long_logs),
+        IN_TREE(names_of_systems),
+        IN_TREE(out_of_memory),
+        IN_TREE(a_suite),
+        IN_TREE(an_implausible_suite),
+        IN_TREE(a_suite_without_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,3 +44,5 @@ prony run config_pytorch_2xMINE_v2.sh --name gnmt,resnet_amp -P exp.gpus='""' \
 echo "status $?"
 grep -o 'PyTorch_[a-z0-9]*_[AMPF0-9]* .*failed' table | tr -s ' '
 prony gather tree --format json | grep -E '"(task|n|failed|mean|notes)"'
+echo == repeats are runs of one test
+prony report out --weights '{"PyTorch_SSD_FP32": 1}' | sed -n 4,5p
