@@ -129,7 +129,7 @@ static int mind_all(struct pr_runner *r, const struct pr_party *p,
 }
 
 int pr_party_wait(struct pr_runner *r, const struct pr_party *p,
-                  bool until_stop, struct pr_child_event *ret,
+                  bool until_stop, uint64_t due, struct pr_child_event *ret,
                   struct pr_err *err)
 {
     for (;;) {
@@ -142,7 +142,8 @@ int pr_party_wait(struct pr_runner *r, const struct pr_party *p,
         if (poll(fds, 2, poll_ms(p)) == 0 && r->opts->watch)
             r->opts->watch(r->opts->watch_ctx, NULL);
         rc = mind_all(r, p, err);
-        if (rc || (until_stop && r->stop.count))
+        if (rc || (until_stop && r->stop.count) ||
+            (due && pr_clock_ns() >= due))
             return rc ? rc : 1;
     }
 }
@@ -198,7 +199,7 @@ int pr_party_travel(struct pr_runner *r, struct pr_party *p, struct pr_err *err)
     while (!rc && any_going(p)) {
         struct pr_child_event e;
 
-        rc = pr_party_wait(r, p, false, &e, err);
+        rc = pr_party_wait(r, p, false, 0, &e, err);
         if (!rc)
             rc = handle(r, p, &e, err);
     }

@@ -5,6 +5,7 @@
  * job's results: a cache that could not be dropped spoils no measurement for
  * good, but whoever reads it should know.
  */
+#include "base/clock.h"
 #include "base/file.h"
 #include "conf/words.h"
 #include "run/metrics.h"
@@ -15,6 +16,11 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+struct preparing {
+    const char *command;
+    double limit; /* seconds; 0: none */
+};
 
 static const struct pr_value *commands_of(const struct pr_party *p,
                                           struct pr_trip **ret_first)
@@ -69,23 +75,36 @@ static void tell_end(struct pr_party *p, const char *command,
         warn(p, command, why);
 }
 
-/* Until it has ended. A signal to us ends it, too. */
+static void tell_late(struct pr_party *p, const char *command, double limit)
+{
+    char why[64];
+
+    snprintf(why, sizeof why, "did not end within %g s", limit);
+    warn(p, command, why);
+}
+
+/* Until it has ended. A signal to us ends it, and so does exp.timeout, which
+ * it has for itself. */
 static int wait_for(struct pr_runner *r, struct pr_party *p, uint32_t tag,
-                    const char *command, struct pr_err *err)
+                    const struct preparing *what, struct pr_err *err)
 {
     struct pr_child_event e = {.kind = PR_CHILD_STARTED};
+    uint64_t due =
+        what->limit > 0 ? pr_clock_ns() + (uint64_t)(what->limit * 1e9) : 0;
     bool killed = false;
     int rc = PR_OK;
 
     while (!rc && (e.tag != tag || e.kind == PR_CHILD_STARTED)) {
-        rc = pr_party_wait(r, p, !killed, &e, err);
+        rc = pr_party_wait(r, p, !killed, killed ? 0 : due, &e, err);
         if (rc == 1) {
             killed = true;
+            if (!r->stop.count)
+                tell_late(p, what->command, what->limit);
             rc = pr_keeper_signal(r->keeper, tag, SIGKILL, err);
         }
     }
     if (!rc && !killed)
-        tell_end(p, command, &e);
+        tell_end(p, what->command, &e);
     return rc;
 }
 
@@ -94,6 +113,7 @@ static int run_command(struct pr_runner *r, struct pr_party *p,
                        struct pr_err *err)
 {
     struct pr_spawn spawn = {.tag = ++r->tags, .id = first->planned.id};
+    const struct preparing what = {command, first->job.exp.timeout};
     struct pr_err why = {0};
     char path[4096 + 32];
     size_t n = 0;
@@ -113,7 +133,7 @@ static int run_command(struct pr_runner *r, struct pr_party *p,
         return PR_OK;
     }
     rc = pr_keeper_spawn(r->keeper, &spawn, err);
-    return rc ? rc : wait_for(r, p, spawn.tag, command, err);
+    return rc ? rc : wait_for(r, p, spawn.tag, &what, err);
 }
 
 int pr_party_prepare(struct pr_runner *r, struct pr_party *p, bool *ret_stopped,

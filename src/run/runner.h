@@ -94,9 +94,10 @@ void pr_party_done(struct pr_party *p);
 bool pr_party_is_open(const struct pr_runner *r, const struct pr_party *p);
 
 /* Waits for the next event of the keeper, minding attempts of the party and
- * signals meanwhile. 1: until_stop, and we were asked to. */
+ * signals meanwhile. 1: until_stop, and we were asked to; or it is due (0:
+ * never), a time of pr_clock_ns. */
 int pr_party_wait(struct pr_runner *r, const struct pr_party *p,
-                  bool until_stop, struct pr_child_event *ret,
+                  bool until_stop, uint64_t due, struct pr_child_event *ret,
                   struct pr_err *err) PR_MUST_CHECK;
 
 /* suite.prepare of the first experiment. *ret_stopped: a signal came. */

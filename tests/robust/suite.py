@@ -249,10 +249,30 @@ def interrupted_before(t):
     resume(t, d, "prepare", 2 * DEVICES)
 
 
+def never_ready(t):
+    """A command of prepare that does not end has as long as an experiment;
+    the job goes on, and its results say so."""
+    mark = mark_of("never")
+    path = profile(t, "never", ["sh", "-c", "true"], prepare=[
+        "sh -c 'sleep 100 & sleep 100' %s" % mark, "echo after"])
+    d, began = t.path("never"), time.monotonic()
+    code, _, err = run(["run", path, "--devices", str(DEVICES), "-o", d,
+                        "-P", "exp.timeout=1"])
+    t.check(code == 0, "never: exit %d %s" % (code, err))
+    t.check(1 <= time.monotonic() - began < 20, "never: not in time")
+    gone(t, mark, "never")
+    check_files(t, d, "never", DEVICES, "ok")
+    for path in glob.glob(os.path.join(d, "experiments", "*", "result.json")):
+        with open(path) as f:
+            warnings = json.dumps(json.load(f).get("warnings"))
+        t.check("did not end within 1 s" in warnings,
+                "never: no warning: %s" % warnings)
+
+
 def main():
     t = Scratch()
-    for one in (ctrl_c, interrupted_before, deaf, runner_killed, child_killed, grandchild_killed,
-                out_of_memory, full_disk):
+    for one in (ctrl_c, interrupted_before, never_ready, deaf, runner_killed,
+                child_killed, grandchild_killed, out_of_memory, full_disk):
         if len(sys.argv) < 2 or one.__name__ in sys.argv[1:]:
             one(t)
     t.finish("suite: jobs that run together")
