@@ -162,8 +162,8 @@ static int print_report(struct cli *c, const struct pr_bench *set,
         return rc;
     if (p.failed)
         say(SAY_INFO,
-            "%" PRIu64 " of %" PRIu64 " results failed, and are left "
-            "out\n",
+            "%" PRIu64 " of %" PRIu64 " results have no time or throughput, "
+            "and are left out\n",
             p.failed, p.results);
     if (p.without)
         say(SAY_WARNING,

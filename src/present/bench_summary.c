@@ -192,22 +192,47 @@ static int fill(const struct pr_bench *set, struct pr_table *t,
     return rc;
 }
 
+/* A program of ours that ended well, and told neither a time nor a throughput.
+ * exp.status alone does not say so: logs of DLBS's begin with it. */
+static bool ended_well(const struct pr_bench_row *row)
+{
+    const struct pr_value *status = pr_get(&row->params, "exp.status");
+    const struct pr_value *code = pr_get(&row->params, "results.exit_status");
+
+    return status && status->kind == PR_STR && strcmp(status->s, "ok") == 0 &&
+           code && pr_is_number(code) && pr_number(code) == 0;
+}
+
+static void put_counts(const struct pr_bench *set, struct pr_buf *out)
+{
+    const struct pr_bench_counts *n = pr_bench_counts(set);
+    size_t all = pr_bench_size(set), good = 0, bare = 0;
+
+    for (size_t i = 0; i < all; i++) {
+        const struct pr_bench_row *row = pr_bench_row(set, i);
+        bool figure = pr_bench_ok(row);
+
+        good += figure;
+        bare += !figure && ended_well(row);
+    }
+    pr_buf_printf(out, "%zu result%s from %llu file%s: %zu ok", all,
+                  all == 1 ? "" : "s", (unsigned long long)n->files,
+                  n->files == 1 ? "" : "s", good + bare);
+    if (bare)
+        pr_buf_printf(out, " (%zu without a time or throughput)", bare);
+    pr_buf_printf(out, ", %zu failed\n", all - good - bare);
+}
+
 int pr_bench_summary_text(const struct pr_bench *set,
                           const struct pr_table_style *style,
                           struct pr_buf *out, struct pr_err *err)
 {
     static const struct pr_column cols[] = {{.title = "parameter"},
                                             {.title = "values"}};
-    const struct pr_bench_counts *n = pr_bench_counts(set);
-    size_t all = pr_bench_size(set), good = 0;
     struct pr_table *t = pr_table_new(cols, 2);
     int rc = t ? fill(set, t, err) : pr_fail_nomem(err);
 
-    for (size_t i = 0; i < all; i++)
-        good += pr_bench_ok(pr_bench_row(set, i));
-    pr_buf_printf(out, "%zu result%s from %llu file%s: %zu ok, %zu failed\n",
-                  all, all == 1 ? "" : "s", (unsigned long long)n->files,
-                  n->files == 1 ? "" : "s", good, all - good);
+    put_counts(set, out);
     if (!rc && pr_table_rows(t)) {
         pr_buf_char(out, '\n');
         rc = pr_table_print(t, PR_TABLE_TEXT, style, out, err);

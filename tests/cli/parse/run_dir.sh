@@ -11,3 +11,7 @@ for other in b c d; do
     grep -c '"t": ' $other.json
 done
 prony parse out --query '{"t": 2}' -q | head -1
+# A program that ended well has not failed, whatever it told.
+prony run -q -P exp.command='"sh -c \"exit ${t}\""' -V t='[0, 1]' -o bare \
+    >/dev/null 2>&1 || true
+prony parse bare -q | head -1
