@@ -74,6 +74,9 @@ static int read_args(struct cli *c, struct wish *w, struct pr_err *err)
 /* What a cell of 0 may hide. */
 static void say_failures(const struct pr_gather *g, const struct wish *w)
 {
+    if (!w->opts.no_logs && !w->format && !g->logs)
+        say_warning(w->dir, "has no log of such a task",
+                    "logs lie in SYSTEM/PyTorch_TASK_PRECISION/DATE.txt");
     if (w->opts.no_logs || g->logs == g->found)
         return;
     say(SAY_WARNING,
