@@ -380,6 +380,19 @@ static int report_systems(struct report *r, struct pr_err *err)
     return rc ? rc : pr_gather_report(&g, r->format, &r->style, r->out, err);
 }
 
+/* Neither a run nor anything else that is known. */
+static int report_nothing(const char *dir, struct pr_err *err)
+{
+    int rc = access(dir, R_OK | X_OK)
+                 ? pr_fail_errno(err, PR_E_IO, dir, "cannot open")
+                 : pr_fail(err, PR_E_IO, dir,
+                           "is no run directory: it has no plan.json");
+
+    pr_hint(err, "expected what 'prony run' made, a folder of a suite's "
+                 "results, or a summary");
+    return rc;
+}
+
 int report_folder(struct cli *c, const char *dir, const char *format,
                   struct pr_err *err)
 {
@@ -409,6 +422,6 @@ int report_folder(struct cli *c, const char *dir, const char *format,
     else if (pr_gather_is_tree(r.dir))
         rc = report_systems(&r, err);
     else
-        rc = report_run(&r, err); /* which says what is missing */
+        rc = report_nothing(dir, err);
     return rc ? rc : answer_buf(&text, err);
 }
