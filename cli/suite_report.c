@@ -7,6 +7,7 @@
 #include "cli/report.h"
 #include "cli/suite_config.h"
 #include "present/html.h"
+#include "present/screen.h"
 #include "present/suite_report.h"
 #include "prony_config.h"
 
@@ -133,6 +134,11 @@ int suite_ask_read(struct cli *c, const char *path, struct suite_ask *ret,
     rc = every(c, A_COMPARE, ret, err);
     if (!rc && price)
         rc = suite_number(price, "--price", &ret->price, err);
+    if (!rc && price && !(ret->price > 0 && isfinite(ret->price))) {
+        pr_fail(err, PR_E_USAGE, "", "--price wants a number above 0, got '%s'",
+                price);
+        rc = PR_E_USAGE;
+    }
     return rc;
 }
 
@@ -214,25 +220,29 @@ static void say_files(const struct pr_suite *s)
             s->bad - SAY_NOTES);
 }
 
+/* A name with a line break must not make up a line of its own. */
+static void say_runs(const struct pr_suite_test *t, uint64_t runs,
+                     const char *what)
+{
+    PR_AUTO_BUF struct pr_buf name = PR_BUF_INIT(1u << 16);
+
+    if (!runs)
+        return;
+    pr_screen_clean(&name, t->name, strlen(t->name));
+    say(SAY_WARNING, "warning: %s: %" PRIu64 " of %" PRIu64 " runs %s\n",
+        pr_buf_ok(&name) && name.len ? name.data : "", runs, t->n, what);
+}
+
 static void say_tests(const struct pr_suite *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct pr_suite_test *t = &s->tests[i];
-        if (t->unavailable)
-            say(SAY_WARNING,
-                "warning: %s: %" PRIu64 " of %" PRIu64 " runs were not "
-                "started: the test is not available there\n",
-                t->name, t->unavailable, t->n);
-        if (t->short_runs)
-            say(SAY_WARNING,
-                "warning: %s: %" PRIu64 " of %" PRIu64 " runs have too few "
-                "rates for a steady state, so the test has none\n",
-                t->name, t->short_runs, t->n);
-        if (t->silent_runs)
-            say(SAY_WARNING,
-                "warning: %s: %" PRIu64 " of %" PRIu64 " runs succeeded "
-                "without any rate\n",
-                t->name, t->silent_runs, t->n);
+
+        say_runs(t, t->unavailable,
+                 "were not started: the test is not available there");
+        say_runs(t, t->short_runs,
+                 "have too few rates for a steady state, so the test has none");
+        say_runs(t, t->silent_runs, "succeeded without any rate");
     }
 }
 

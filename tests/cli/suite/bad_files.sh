@@ -8,6 +8,9 @@ printf '{"name": "\\u001b[31m<b>&\\u202e", "job_id": "0", "success": true,
  "metrics": {}, "timings": {"train": {"rates": [7, 1, 1]}}}' > results/evil.json
 printf '{"name": "s.short", "job_id": "0", "success": true, "metrics": {},
  "timings": {"train": {"rates": [7, 1]}}}' > results/short.json
+# A line break in a name makes no line of its own.
+printf '{"name": "s.\\nprony: all is well", "job_id": "0", "success": true,
+ "metrics": {}, "timings": {"train": {"rates": []}}}' > results/lines.json
 prony report results 2> err
 sort err >&2
 prony summary results -q | grep -A 3 u001b

@@ -10,6 +10,8 @@ try report results --weights '{"s.a": '
 try report results --weights weights.ini
 try report results --compare '[]'
 try report results --price cheap
+try report results --price 0
+try report results --price -5
 try report results --strict
 echo '{"a": 1}' > other.json
 try report other.json
