@@ -180,13 +180,24 @@ static void follow(struct pr_looks *l, unsigned i, struct pr_look *look,
     l->of[i].last_ns = before || then >= l->at_ns ? then : l->at_ns;
 }
 
-/* Unless somebody else has just had it done. */
+/* Whether the lead has looked for somebody else since. */
+static bool has_news(const struct pr_looks *l)
+{
+    for (unsigned i = 0; i < PR_SOURCES; i++)
+        if (l->lead->of[i].last_ns > l->of[i].last_ns)
+            return true;
+    return false;
+}
+
+/* Unless somebody else has just had it done: what came in over a moment says
+ * little of the time before it. Who is alone has a last look for the totals. */
 static void have_led(struct pr_looks *l, double interval_s)
 {
     struct pr_looks *lead = l->lead;
     uint64_t fresh_ns = (uint64_t)(interval_s / 4 * 1e9);
 
-    if (lead->at_ns && !l->last && pr_clock_ns() - lead->at_ns < fresh_ns)
+    if (lead->at_ns && (!l->last || has_news(l)) &&
+        pr_clock_ns() - lead->at_ns < fresh_ns)
         return;
     lead->last = l->last;
     pr_looks_take(lead, interval_s, 0);

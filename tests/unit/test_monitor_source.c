@@ -1,6 +1,13 @@
 /* What is read from /proc: processors, memory, pressure, disks, networks. */
 #include "monitor_tool.h"
 
+#include <poll.h>
+
+static void nap_ms(int ms)
+{
+    poll(NULL, 0, ms);
+}
+
 static void processors_have_shares(void **state)
 {
     struct rig r = rig_open(PR_SOURCE_cpu);
@@ -224,6 +231,40 @@ static void sources_are_complete(void **state)
     }
 }
 
+/* Copies end at about the same time. The second one's last look must not tell
+ * the moment between the two ends as if it were all of its time. */
+static void the_last_looks_of_two_tell_the_same(void **state)
+{
+    struct pr_looks lead, one, two, *all[] = {&lead, &one, &two};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_true(pr_looks_init(all[i], "root"));
+        if (i)
+            all[i]->lead = &lead;
+        pr_looks_begin(all[i]);
+    }
+    lead.leads = true;
+    put("/proc/stat", "cpu  0 0 0 100\nctxt 1\n");
+    pr_looks_take(&one, 10, 0);
+    pr_looks_take(&two, 10, 0);
+    put("/proc/stat", "cpu  0 0 0 200\nctxt 1000001\n");
+    nap_ms(20);
+    one.last = two.last = true;
+    pr_looks_take(&one, 10, 0);
+    nap_ms(2);
+    pr_looks_take(&two, 10, 0);
+    assert_true(pr_columns_value(&one.columns, "cpu.switches_s") > 1000);
+    assert_true(pr_columns_value(&two.columns, "cpu.switches_s") > 1000);
+    /* Alone there is nobody to have looked. */
+    put("/proc/stat", "cpu  0 0 0 300\nctxt 1000001\n");
+    nap_ms(2);
+    pr_looks_take(&two, 10, 0);
+    assert_true(pr_columns_value(&two.columns, "cpu.switches_s") == 0);
+    for (int i = 2; i >= 0; i--)
+        pr_looks_done(all[i]);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, enter, leave)
 
 int main(void)
@@ -237,6 +278,7 @@ int main(void)
         TEST(networks_in_use_are_told),
         TEST(nothing_there_is_no_harm),
         TEST(sources_are_complete),
+        TEST(the_last_looks_of_two_tell_the_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
