@@ -8,6 +8,7 @@
 #include "present/screen.h"
 #include "run/datasets.h"
 #include "run/stop.h"
+#include "run/task_data.h"
 #include "workload/generate.h"
 
 #include <inttypes.h>
@@ -120,6 +121,62 @@ static void add_text(struct pr_buf *out, const struct pr_plan_dataset *d,
     pr_buf_char(out, '\n');
 }
 
+/* ---- data of tasks that others make */
+
+static void add_need_text(struct pr_buf *out, const struct pr_task_need *n)
+{
+    pr_screen_clean(out, n->path, strlen(n->path));
+    if (n->there)
+        pr_buf_str(out, ": is there");
+    else
+        pr_buf_printf(out,
+                      ": cannot be made here; Lambda's 'run_prepare.sh %s' "
+                      "makes it",
+                      n->data->prepare);
+    pr_buf_str(out, " (for ");
+    pr_screen_clean(out, n->tasks, strlen(n->tasks));
+    pr_buf_str(out, ")\n");
+}
+
+static void add_need_json(struct pr_jb *jb, const struct pr_task_need *n)
+{
+    pr_jb_obj(jb, NULL);
+    pr_jb_str(jb, "folder", n->path);
+    pr_jb_str(jb, "prepare", n->data->prepare);
+    pr_jb_bool(jb, "there", n->there);
+    pr_jb_str(jb, "tasks", n->tasks);
+    pr_jb_end(jb);
+}
+
+static void add_needs(struct pr_buf *text, struct pr_jb *jb,
+                      const struct pr_task_need *needs)
+{
+    if (!needs)
+        return;
+    pr_jb_arr(jb, "others");
+    for (const struct pr_task_need *n = needs; n; n = n->next)
+        if (!n->set) {
+            add_need_text(text, n);
+            add_need_json(jb, n);
+        }
+    pr_jb_end(jb);
+}
+
+/* Something must be there to run with, in the end. */
+static int check_needs(const struct pr_task_need *needs, struct pr_err *err)
+{
+    const struct pr_task_need *n = needs;
+
+    while (n && !n->set && !n->there)
+        n = n->next;
+    if (!needs || n)
+        return PR_OK;
+    pr_fail(err, PR_E_UNAVAIL, "",
+            "none of the data that these tasks read can be made here");
+    return pr_hint(err, "prepare it with Lambda's script, or run the native "
+                        "equivalents, which need none: -P suite_on=cpu");
+}
+
 /* ---- doing it */
 
 static int generate_one(struct cli *c, struct watch *w,
@@ -155,6 +212,7 @@ static int generate_one(struct cli *c, struct watch *w,
 }
 
 static int generate_all(struct cli *c, const struct pr_plan_dataset *sets,
+                        const struct pr_task_need *needs,
                         const struct pr_generate_opts *opts, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
@@ -181,15 +239,18 @@ static int generate_all(struct cli *c, const struct pr_plan_dataset *sets,
         }
     }
     pr_jb_end(&jb);
+    add_needs(&text, &jb, needs);
+    if (!rc)
+        rc = check_needs(needs, err);
     if (rc)
         pr_jb_str(&jb, "error", err->msg);
     pr_jb_end(&jb);
     pr_buf_char(&json, '\n');
     pr_stop_done(&stop);
     /* What was done is told, also when the rest failed. */
-    if (!text.len)
-        return rc;
     is_json = format && strcmp(format, "json") == 0;
+    if (!text.len && (rc || !is_json))
+        return rc;
     shown = answer_buf(is_json ? &json : &text, rc ? NULL : err);
     return rc ? rc : shown;
 }
@@ -225,10 +286,34 @@ static bool says_what(const struct cli *c)
     return c->rest_count > 0;
 }
 
+/* Tasks of GPU systems read what their list says; all others what their
+ * parameters do. */
+static int find_sets(struct cli *c, struct pr_plan *p,
+                     struct pr_plan_dataset **ret,
+                     struct pr_task_need **ret_needs, struct pr_err *err)
+{
+    struct pr_plan_dataset **end = ret;
+    bool tasks;
+    int rc = pr_plan_task_data(p, c->arena, &tasks, ret_needs, err);
+
+    *ret = NULL;
+    if (!rc && !tasks)
+        return pr_plan_datasets(p, c->arena, ret, err);
+    for (struct pr_task_need *n = *ret_needs; !rc && n; n = n->next)
+        if (n->set) {
+            *end = n->set;
+            end = &n->set->next;
+        }
+    if (!rc && !*ret_needs)
+        say(SAY_INFO, "these tasks read no data that is known\n");
+    return rc;
+}
+
 int cmd_generate(struct cli *c, struct pr_err *err)
 {
     struct pr_generate_opts opts = {0};
     struct pr_plan_dataset *sets;
+    struct pr_task_need *needs;
     struct pr_plan *p;
     int rc = read_options(c, &opts, err);
 
@@ -241,7 +326,7 @@ int cmd_generate(struct cli *c, struct pr_err *err)
         rc = plan_from_args(c, &p, err);
     if (rc)
         return rc;
-    rc = pr_plan_datasets(p, c->arena, &sets, err);
+    rc = find_sets(c, p, &sets, &needs, err);
     pr_plan_free(p);
-    return rc ? rc : generate_all(c, sets, &opts, err);
+    return rc ? rc : generate_all(c, sets, needs, &opts, err);
 }

@@ -155,8 +155,70 @@ static int take_steps(const struct reader *r, const struct pr_value *map,
                         : rc;
 }
 
+/* ---- data */
+
+static int read_dataset(const struct reader *r, const struct pr_value *map,
+                        struct pr_gpu_dataset *d)
+{
+    int rc = need_text(r, map, "folder", &d->folder);
+
+    if (!rc)
+        rc = take_text(r, map, "prepare", &d->prepare);
+    d->make = pr_get(map, "make");
+    if (!rc && d->make && d->make->kind != PR_MAP)
+        rc = wrong(r, d->make, "make", "parameters of a data set");
+    if (!rc && !d->make == !d->prepare)
+        rc = wrong(r, map, "datasets", "each with one of prepare and make");
+    return rc;
+}
+
+static int read_datasets(const struct reader *r, const struct pr_value *root,
+                         struct pr_gpu_tasks *t)
+{
+    const struct pr_value *list = pr_get(root, "datasets");
+    int rc = PR_OK;
+
+    if (!list)
+        return PR_OK;
+    if (list->kind != PR_LIST)
+        return wrong(r, list, "datasets", "a list");
+    t->datasets = PR_ARENA_ARRAY(r->arena, struct pr_gpu_dataset, list->len);
+    if (!t->datasets)
+        return pr_fail_nomem(r->err);
+    t->dataset_count = list->len;
+    for (uint32_t i = 0; i < list->len && !rc; i++)
+        rc = read_dataset(r, &list->items[i], &t->datasets[i]);
+    return rc;
+}
+
+static int take_data(const struct reader *r, const struct pr_value *map,
+                     const struct pr_gpu_tasks *all, struct pr_gpu_task *t)
+{
+    const struct pr_value *list = pr_get(map, "data");
+
+    if (!list)
+        return PR_OK;
+    if (list->kind != PR_LIST)
+        return wrong(r, list, "data", "a list of folders");
+    t->data =
+        PR_ARENA_ARRAY(r->arena, const struct pr_gpu_dataset *, list->len);
+    if (!t->data)
+        return pr_fail_nomem(r->err);
+    for (uint32_t i = 0; i < list->len; i++) {
+        const struct pr_value *v = &list->items[i];
+
+        for (size_t k = 0; v->kind == PR_STR && k < all->dataset_count; k++)
+            if (strcmp(all->datasets[k].folder, v->s) == 0)
+                t->data[i] = &all->datasets[k];
+        if (!t->data[i])
+            return wrong(r, v, "data", "folders of datasets");
+    }
+    t->data_count = list->len;
+    return PR_OK;
+}
+
 static int read_task(const struct reader *r, const struct pr_value *map,
-                     struct pr_gpu_task *t)
+                     const struct pr_gpu_tasks *all, struct pr_gpu_task *t)
 {
     const struct pr_value *most = pr_get(map, "most");
     int rc = need_text(r, map, "name", &t->name);
@@ -181,6 +243,8 @@ static int read_task(const struct reader *r, const struct pr_value *map,
         rc = take_launch(r, map, "launch", &t->launch);
     if (!rc)
         rc = take_launch(r, map, "launch_old", &t->launch_old);
+    if (!rc)
+        rc = take_data(r, map, all, t);
     if (!rc && most && !pr_is_number(most))
         rc = wrong(r, most, "most", "a number");
     t->most = !rc && most ? pr_number(most) : 0;
@@ -248,8 +312,9 @@ static int read_root(const struct reader *r, const struct pr_value *root,
     t->items = PR_ARENA_ARRAY(r->arena, struct pr_gpu_task, list->len + 1);
     if (!t->items)
         return pr_fail_nomem(r->err);
+    rc = read_datasets(r, root, t);
     for (uint32_t i = 0; i < list->len && !rc; i++)
-        rc = read_task(r, &list->items[i], &t->items[i]);
+        rc = read_task(r, &list->items[i], t, &t->items[i]);
     for (int i = 0; i < PR_GPU_TASK_DIALECTS && !rc; i++) {
         const struct pr_value *d =
             pr_get(dialects,

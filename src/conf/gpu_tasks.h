@@ -24,6 +24,13 @@ struct pr_gpu_task_rule {
     bool per_step; /* it is the time of a step */
 };
 
+/* A folder of data, below the root of it. */
+struct pr_gpu_dataset {
+    const char *folder;
+    const char *prepare;         /* Lambda's name for making it; NULL: none */
+    const struct pr_value *make; /* parameters that make it here; NULL: none */
+};
+
 struct pr_gpu_task {
     const char *name;   /* PyTorch_NAME_FP32 */
     const char *column; /* of tables */
@@ -38,6 +45,8 @@ struct pr_gpu_task {
     const char *steps_bar;     /* begins a progress bar; NULL: none */
     const char *steps_seconds; /* stands before the time of all steps */
     const struct pr_value *launch, *launch_old; /* lists of text */
+    const struct pr_gpu_dataset **data;         /* that it reads */
+    size_t data_count;
     double most; /* of one GPU that can be believed; 0: anything */
 };
 
@@ -59,6 +68,8 @@ struct pr_gpu_task_dialect {
 struct pr_gpu_tasks {
     struct pr_gpu_task *items;
     size_t count;
+    struct pr_gpu_dataset *datasets;
+    size_t dataset_count;
     struct pr_gpu_task_dialect dialects[PR_GPU_TASK_DIALECTS];
 };
 

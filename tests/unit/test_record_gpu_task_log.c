@@ -256,6 +256,31 @@ static void names(void **state)
     assert_string_equal(pr_gpu_task_precision("PyTorch_SSD_AMP"), "amp");
 }
 
+#define DIALECT "{rules: new, offset: 0, columns: []}"
+#define DIALECTS "{g1: " DIALECT ", v1: " DIALECT ", v2: " DIALECT "}\n"
+#define EMPTY "tasks: []\ndialects: " DIALECTS
+
+/* What the rows of bad_lists about data have is enough otherwise. */
+static void data_of_tasks(void **state)
+{
+    static const char list[] =
+        "tasks: [{name: x, column: x, unit: x, half: {old: a, mid: b, new: c}, "
+        "launch: [x], launch_old: [x], data: [y, x]}]\n"
+        "datasets: [{folder: x, prepare: z}, {folder: y, make: {a: 3}}]\n"
+        "dialects: " DIALECTS;
+    struct pr_gpu_tasks t;
+
+    (void)state;
+    assert_int_equal(
+        pr_gpu_tasks_parse(list, strlen(list), "list", arena, &t, NULL), PR_OK);
+    assert_int_equal(t.items[0].data_count, 2);
+    assert_string_equal(t.items[0].data[0]->folder, "y");
+    assert_non_null(t.items[0].data[0]->make);
+    assert_string_equal(t.items[0].data[1]->prepare, "z");
+    for (size_t i = 0; i < tasks.count; i++) /* the bundled list says all */
+        assert_true(tasks.items[i].data_count > 0);
+}
+
 static void bad_lists(void **state)
 {
     static const char *const rows[] = {
@@ -266,6 +291,14 @@ static void bad_lists(void **state)
         "tasks: []\ndialects: {g1: {rules: new, offset: 0, columns: [x]}}\n",
         "tasks: [{name: x, column: x, unit: x, half: {old: a, mid: b, new: "
         "c}, rules: {new: {text: x}}}]\ndialects: {}\n",
+        "datasets: 3\n" EMPTY,
+        "datasets: [{prepare: x}]\n" EMPTY,
+        "datasets: [{folder: x}]\n" EMPTY,
+        "datasets: [{folder: x, make: 3}]\n" EMPTY,
+        "datasets: [{folder: x, prepare: x, make: {a: 3}}]\n" EMPTY,
+        "tasks: [{name: x, column: x, unit: x, half: {old: a, mid: b, new: "
+        "c}, launch: [x], launch_old: [x], data: [y]}]\n"
+        "datasets: [{folder: x, prepare: x}]\ndialects: " DIALECTS,
     };
 
     (void)state;
@@ -302,7 +335,8 @@ int main(void)
         cmocka_unit_test(each_rule),         cmocka_unit_test(ends_of_logs),
         cmocka_unit_test(ages_are_told),     cmocka_unit_test(bad_logs),
         cmocka_unit_test(steps_really_done), cmocka_unit_test(names),
-        cmocka_unit_test(bad_lists),         cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(data_of_tasks),     cmocka_unit_test(bad_lists),
+        cmocka_unit_test(out_of_memory),
     };
 
     return cmocka_run_group_tests(tests, load, unload);
