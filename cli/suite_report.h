@@ -27,6 +27,9 @@ struct suite_ask {
 int suite_report(struct cli *c, const struct suite_ask *ask,
                  struct pr_err *err) PR_MUST_CHECK;
 
+/* Warns of experiments that the plan beside a suite has, and no result. */
+void suite_say_left(const struct pr_suite *s);
+
 /* Whether `report PATH` is about a suite: a file, or a folder that holds
  * results of one and is nothing else we know. */
 bool is_suite(const char *path);

@@ -31,12 +31,18 @@ static void put_short(struct pr_html *h, const struct pr_columns *c)
 {
     uint64_t ok = c->by_status[PR_STATUS_OK];
     uint64_t bad = c->experiments - ok - c->without_result;
+    bool whole = !c->without_result;
 
     pr_html_section(h, "short", "In short");
     pr_html_printf(h,
                    "<p class=\"lead\"><span class=\"chip %s\">%s</span> "
                    "%llu experiment%s: %llu ok",
-                   bad ? "bad" : "good", bad ? "FAIL" : "PASS",
+                   bad     ? "bad"
+                   : whole ? "good"
+                           : "",
+                   bad     ? "FAIL"
+                   : whole ? "PASS"
+                           : "UNFINISHED",
                    (unsigned long long)c->experiments,
                    c->experiments == 1 ? "" : "s", (unsigned long long)ok);
     if (bad)

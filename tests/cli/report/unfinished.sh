@@ -2,3 +2,17 @@ prony run -q -P exp.command=true -V n='[1, 2, 3]' -o out > /dev/null
 rm out/experiments/0002-*/result.json
 for f in out/experiments/0003-*/result.json; do echo '{"half' > "$f"; done
 prony report out
+# No page says that all is well then, and no report of a suite is silent.
+rm out/experiments/0003-*/result.json
+prony report out --html page.html > /dev/null
+grep -c UNFINISHED page.html
+grep -c PASS page.html || true
+cat > two.json << END
+{"a": {"experiment": "command", "command": "true"},
+ "b": {"experiment": "command", "command": "true"}}
+END
+prony run -q two.json -o suite --no-isolation > /dev/null
+prony report suite > /dev/null
+rm suite/experiments/0002-*/result.json suite/two.b.*
+prony report suite
+prony summary suite > /dev/null
