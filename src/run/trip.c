@@ -10,6 +10,7 @@
 #include "run/contained.h"
 #include "run/metrics.h"
 #include "run/runner.h"
+#include "workload/suite.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -153,8 +154,8 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
 /* What the attempt that counts wrote stays; of earlier ones it is numbered. */
 static void put_logs_aside(const struct pr_trip *t)
 {
-    static const char *const files[] = {"log.txt", PR_CHANNEL_FILE,
-                                        "monitor.ndjson"};
+    static const char *const files[] = {
+        "log.txt", PR_CHANNEL_FILE, "monitor.ndjson", PR_SUITE_MILARUN_FILE};
     char now[4096 + 32], old[4096 + 64];
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

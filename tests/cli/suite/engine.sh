@@ -8,7 +8,11 @@ import json, os, sys
 def main():
     print(sys.argv[1:3], sys.argv[sys.argv.index("--") + 1:],
           os.environ["CUDA_VISIBLE_DEVICES"])
-    bad = "--crash" in sys.argv
+    again = os.path.exists("begun")
+    if "--once" in sys.argv and again:
+        sys.exit(0) # and leaves no result
+    open("begun", "w").close()
+    bad = "--crash" in sys.argv or "--once" in sys.argv
     out = sys.argv[sys.argv.index("--out") + 1]
     json.dump({"success": not bad, "error": "Traceback: boom" if bad else None,
                "gpu": "A GPU", "device_count": 1, "metrics": {"loss": float("nan")},
@@ -33,3 +37,13 @@ for name in sorted(glob.glob("out/mine.*")):
 END
 prony run -q mine.json -o other -P suite.engine=native >/dev/null 2>&1 || echo "status $?"
 grep -h '"reason"' other/mine.a*
+# What an attempt left is not the result of the next one.
+rm begun
+cat > once.json <<'END'
+{"a": {"experiment": "milarun.models.atari:main", "arguments": {"--once": true},
+       "partition_scheme": {"type": "per-gpu"}}}
+END
+prony run -q once.json -o once -P runtime.python="$(command -v python3)" \
+    --no-isolation --retry 1 -d data >/dev/null 2>&1 || echo "status $?"
+grep -h -e '"attempts"' -e '"status"' -e boom once/experiments/*/result.json
+ls once/experiments/* | grep milarun
