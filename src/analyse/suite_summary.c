@@ -201,6 +201,9 @@ int pr_suite_weights_take(const struct pr_value *v, const char *name,
         else if (w || m->value.len)
             return pr_fail_at(err, PR_E_FORMAT, name, m->line, m->col,
                               "'%.64s' has no weight that is a number", m->key);
+        if (isinf(list[i].weight))
+            return pr_fail_at(err, PR_E_FORMAT, name, m->line, m->col,
+                              "'%.64s' has a weight without end", m->key);
         if (list[i].weight < 0)
             return pr_fail_at(err, PR_E_FORMAT, name, m->line, m->col,
                               "'%.64s' has a weight below zero", m->key);

@@ -6,6 +6,7 @@ try summary nowhere
 try report nowhere --weights '{}'
 try report results --weights nowhere.json
 try report results --weights '{"s.a": "heavy"}'
+try report results --weights '{"s.a": 1e999}'
 try report results --weights '{"s.a": '
 try report results --weights weights.ini
 try report results --compare '[]'
