@@ -289,8 +289,8 @@ static void bad_lists(void **state)
         "tasks: []\ndialects: {g1: {rules: new, offset: 0, columns: []}}\n",
         "tasks: []\ndialects: {g1: {rules: none, offset: 0, columns: []}}\n",
         "tasks: []\ndialects: {g1: {rules: new, offset: 0, columns: [x]}}\n",
-        "tasks: [{name: x, column: x, unit: x, half: {old: a, mid: b, new: "
-        "c}, rules: {new: {text: x}}}]\ndialects: {}\n",
+        ("tasks: [{name: x, column: x, unit: x, half: {old: a, mid: b, new: "
+         "c}, rules: {new: {text: x}}}]\ndialects: {}\n"),
         "datasets: 3\n" EMPTY,
         "datasets: [{prepare: x}]\n" EMPTY,
         "datasets: [{folder: x}]\n" EMPTY,
