@@ -128,7 +128,7 @@ static int take_batch(const struct reader *r, const struct pr_value *map,
                       struct pr_gpu_task *t)
 {
     const struct pr_value *batch = pr_get(map, "batch");
-    const char *of;
+    const char *of = "";
     int rc;
 
     t->batch_place = -1;
