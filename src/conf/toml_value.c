@@ -213,8 +213,8 @@ static bool read_float(const char *s, struct pr_value *ret)
         *ret = pr_float(*s == '-' ? -v : v);
         return true;
     }
-    if (!all_of(p, "0123456789.eE+-") || !strpbrk(p, ".eE") || *p < '0' || *p > '9' ||
-        (*p == '0' && p[1] >= '0' && p[1] <= '9'))
+    if (!all_of(p, "0123456789.eE+-") || !strpbrk(p, ".eE") || *p < '0' ||
+        *p > '9' || (*p == '0' && p[1] >= '0' && p[1] <= '9'))
         return false;
     *ret = pr_float(strtod(s, &end));
     return !*end && end[-1] != '.' && !strstr(s, ".e") && !strstr(s, ".E");

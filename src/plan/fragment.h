@@ -35,8 +35,8 @@ struct pr_extension {
 struct pr_fragment {
     const char *name; /* of the group of experiments; NULL: none */
     const char *file; /* "" for the command line */
-    bool peer; /* a foreign file: unknown names are warned of, not refused */
-    bool dlio; /* a DLIO file */
+    bool peer;  /* a foreign file: unknown names are warned of, not refused */
+    bool dlio;  /* a DLIO file */
     bool suite; /* a job of a profile */
     struct pr_settings params;
     struct pr_variable *vars;

@@ -496,9 +496,9 @@ static int settle(struct pr_plan *p, struct pr_err *err)
 
         /* A command is a list of arguments even without any defaults, and so
          * are the lists of a suite. */
-        if (!opt || (p->opts.no_defaults && opt->kind != PR_OPT_WORDS &&
-                     strcmp(name, "exp.args") != 0 &&
-                     strncmp(name, "suite.", 6) != 0))
+        if (!opt ||
+            (p->opts.no_defaults && opt->kind != PR_OPT_WORDS &&
+             strcmp(name, "exp.args") != 0 && strncmp(name, "suite.", 6) != 0))
             continue;
         decl = pr_scope_decl(&p->scope, i);
         if (!decl)

@@ -17,8 +17,8 @@ static void note(const char *what, const char *name)
     const char *path = getenv("FAKE_NVTX_LOG");
     char line[256];
     int fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT, 0600) : -1;
-    int n = snprintf(line, sizeof line, "%s%s%s\n", what, *name ? " " : "",
-                     name);
+    int n =
+        snprintf(line, sizeof line, "%s%s%s\n", what, *name ? " " : "", name);
 
     if (fd < 0)
         return;
