@@ -292,6 +292,7 @@ static void another_thread_may_give_back(void **state)
 
 /* ---- pictures, one folder a class */
 
+#if PR_HAVE_JPEG
 static void copy_file(const char *from, const char *to)
 {
     char command[256];
@@ -351,6 +352,7 @@ static void folders_are_classes(void **state)
     }
     kit_done(&k);
 }
+#endif
 
 /* ---- what is wrong */
 
