@@ -132,7 +132,7 @@ static void keep_name(struct pr_bench_tar *t, const char *p, size_t n)
     t->next_name[t->next_len] = '\0';
 }
 
-int pr_bench_tar_feed(struct pr_bench_tar *t, const char *p, size_t len,
+int pr_bench_tar_feed(struct pr_bench_tar *t, const char *bytes, size_t len,
                       struct pr_err *err)
 {
     int rc = PR_OK;
@@ -142,7 +142,7 @@ int pr_bench_tar_feed(struct pr_bench_tar *t, const char *p, size_t len,
 
         if (t->state == HEADER) {
             n = len < BLOCK - t->have ? len : BLOCK - t->have;
-            memcpy(t->head + t->have, p, n);
+            memcpy(t->head + t->have, bytes, n);
             t->have += n;
             if (t->have == BLOCK)
                 rc = tar_header(t, err);
@@ -150,11 +150,11 @@ int pr_bench_tar_feed(struct pr_bench_tar *t, const char *p, size_t len,
             n = len < t->left ? len : (size_t)t->left;
             t->left -= n;
             if (t->state == LONG_NAME)
-                keep_name(t, p, n);
+                keep_name(t, bytes, n);
             else if (t->state == MEMBER && n)
-                rc = pr_bench_intake_feed(t->in, p, n, err);
+                rc = pr_bench_intake_feed(t->in, bytes, n, err);
         }
-        p += n;
+        bytes += n;
         len -= n;
         if (t->state != HEADER && !t->left && !rc) {
             if (t->state == MEMBER)

@@ -136,7 +136,7 @@ int pr_zipdir_next(struct pr_zipdir *z, struct pr_zip_member *ret,
                    struct pr_err *err)
 {
     const uint8_t *p = z->data + z->at;
-    uint64_t packed, bytes, local;
+    uint64_t packed = 0, bytes = 0, local = 0;
     uint64_t *values[3] = {&bytes, &packed, &local};
     size_t left = z->end - z->at, whole;
     int rc;

@@ -342,7 +342,7 @@ static int draw_split(const struct plot *whole, const char **names,
                       const struct pr_canvas_kind *kind, struct pr_buf *out,
                       struct pr_err *err)
 {
-    struct panel panels[MOST_PANELS];
+    struct panel panels[MOST_PANELS] = {{.names = NULL}};
     struct pr_chart charts[MOST_PANELS];
     size_t n = 0;
     int rc = split(whole->s, names, whole->arena, panels, &n, err);

@@ -292,7 +292,6 @@ static void another_thread_may_give_back(void **state)
 
 /* ---- pictures, one folder a class */
 
-#if PR_HAVE_JPEG
 static void copy_file(const char *from, const char *to)
 {
     char command[256];
@@ -301,6 +300,7 @@ static void copy_file(const char *from, const char *to)
     assert_int_equal(system(command), 0);
 }
 
+#if PR_HAVE_JPEG
 static void folders_are_classes(void **state)
 {
     static const char *const roots[] = {"own", "own/train"};
