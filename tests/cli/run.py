@@ -573,7 +573,8 @@ def parse_args():
                    help="only cases whose name contains or matches PATTERN")
     p.add_argument("-j", type=int, metavar="N", default=os.cpu_count() or 1,
                    help="cases at a time")
-    p.add_argument("--timeout", type=float, default=60, metavar="S",
+    p.add_argument("--timeout", type=float, metavar="S",
+                   default=float(os.environ.get("CLI_TIMEOUT", 60)),
                    help="seconds a case may take")
     return p.parse_args()
 
