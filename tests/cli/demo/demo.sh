@@ -1,7 +1,7 @@
 # All of the demo. Its last part is left out, and said to be, without oneDNN.
 prony demo -o out
 grep -q '</html>' out/report.html
-grep -q 'compute bound' out/probe/experiments/*/result.json
+grep -q ' bound: \|balanced: ' out/probe/experiments/*/result.json
 prony doctor | grep -q "^oneDNN *ok" || { [ ! -e out/digits ]; exit 0; }
 python3 - <<'END'
 import glob, json
