@@ -394,8 +394,8 @@ static void what_is_wrong_is_said(void **state)
     bad.dims = 3;
     refused(&bad, PR_E_CONF, "dimension 1");
     bad = o;
-    bad.format = "jpeg";
-    refused(&bad, PR_E_CONF, "no jpeg file");
+    bad.format = "npz";
+    refused(&bad, PR_E_CONF, "no npz file");
     bad = o;
     bad.params = &param;
     bad.param_count = 1;
