@@ -10,16 +10,17 @@
 #include <string.h>
 
 /* Every function that is called, as the library declares it. */
-#define FUNCTIONS(X)                \
-    X(hwloc_get_api_version)        \
-    X(hwloc_topology_init)          \
-    X(hwloc_topology_load)          \
-    X(hwloc_topology_destroy)       \
-    X(hwloc_topology_is_thissystem) \
-    X(hwloc_get_type_depth)         \
-    X(hwloc_get_nbobjs_by_depth)    \
-    X(hwloc_get_obj_by_depth)       \
-    X(hwloc_bitmap_first)           \
+#define FUNCTIONS(X)                 \
+    X(hwloc_get_api_version)         \
+    X(hwloc_topology_init)           \
+    X(hwloc_topology_set_components) \
+    X(hwloc_topology_load)           \
+    X(hwloc_topology_destroy)        \
+    X(hwloc_topology_is_thissystem)  \
+    X(hwloc_get_type_depth)          \
+    X(hwloc_get_nbobjs_by_depth)     \
+    X(hwloc_get_obj_by_depth)        \
+    X(hwloc_bitmap_first)            \
     X(hwloc_bitmap_next)
 
 struct library {
@@ -111,6 +112,10 @@ bool pr_topology_hwloc(struct pr_topology *t)
 
     if (!load(&l) || l.hwloc_topology_init(&h) < 0)
         return false;
+    /* The kernel knows the cores; asking them one by one takes longer, and
+     * says things on stderr where it cannot. */
+    (void)!l.hwloc_topology_set_components(
+        h, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     /* What a file or variable describes may be another machine. */
     ok = l.hwloc_topology_load(h) == 0 && l.hwloc_topology_is_thissystem(h);
     if (ok)
