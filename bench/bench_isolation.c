@@ -123,7 +123,9 @@ static void once(const char *dir, enum how how, const char *threads,
 
     snprintf(peers, sizeof peers, "%s", bench_peers());
     snprintf(log, sizeof log, "%s/rates", dir);
-    if (pr_keeper_new(body, peers, &k, &err) || pr_keeper_hold(k, slots, &err))
+    if (pr_keeper_new(&(struct pr_keeper_calls){.body = body, .ctx = peers}, &k,
+                      &err) ||
+        pr_keeper_hold(k, slots, &err))
         bench_die("%s", err.msg);
     if (how != ALONE) {
         spawn(k, slots, 0, "greedy", log);

@@ -114,7 +114,7 @@ static pid_t fork_keeper(struct pieces *p)
     return pid;
 }
 
-int pr_keeper_new(pr_keeper_body *body, void *ctx, struct pr_keeper **ret,
+int pr_keeper_new(const struct pr_keeper_calls *calls, struct pr_keeper **ret,
                   struct pr_err *err)
 {
     struct pieces p;
@@ -128,9 +128,9 @@ int pr_keeper_new(pr_keeper_body *body, void *ctx, struct pr_keeper **ret,
     k = p.k;
     p.s->sock = p.sock[1];
     p.s->signals = p.signals;
-    p.s->body = body;
-    p.s->ctx = ctx;
-    k->has_body = body != NULL;
+    if (calls)
+        p.s->calls = *calls;
+    k->has_body = calls && calls->body;
     (void)prctl(PR_GET_CHILD_SUBREAPER, &k->subreaper);
     k->pid = fork_keeper(&p);
     if (k->pid < 0) {
@@ -148,11 +148,23 @@ int pr_keeper_new(pr_keeper_body *body, void *ctx, struct pr_keeper **ret,
     return PR_OK;
 }
 
+/* It then knows that we were not killed. Does not wait: one that takes nothing
+ * any more is ended by force. */
+static void say_goodbye(struct pr_keeper *k)
+{
+    pr_wire_begin(&k->out, PR_WIRE_GOODBYE);
+    pr_wire_end(&k->out);
+    if (pr_buf_ok(&k->out))
+        (void)send(k->sock, k->out.data, k->out.len,
+                   MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 void pr_keeper_free(struct pr_keeper *k)
 {
     if (!k)
         return;
     if (k->owner == getpid()) {
+        say_goodbye(k);
         /* Unlike close(), this reaches the keeper even when somebody forked
          * from us holds the socket too. */
         (void)shutdown(k->sock, SHUT_RDWR);

@@ -23,11 +23,22 @@ struct pr_keeper;
  * the keeper. arg is pr_spawn.body_arg. Its return value is the exit status. */
 typedef int pr_keeper_body(void *ctx, const char *arg);
 
-/* Forks the keeper. body may be NULL when only programs are started. Makes this
- * process a child subreaper until pr_keeper_free; of several keepers, free the
- * last one first. A keeper belongs to one thread at a time. Pending stdio
- * output is flushed, so that a body does not write it again. */
-int pr_keeper_new(pr_keeper_body *body, void *ctx, struct pr_keeper **ret,
+/* What the keeper does when the runner is gone without having freed it: after
+ * everything was killed, while descriptors of the runner's, and with them its
+ * locks, are still open. Memory is as it was when the keeper was forked. */
+typedef void pr_keeper_orphaned(void *ctx);
+
+struct pr_keeper_calls {
+    pr_keeper_body *body;         /* NULL: only programs are started */
+    pr_keeper_orphaned *orphaned; /* NULL: nothing */
+    void *ctx;                    /* of both */
+};
+
+/* Forks the keeper. calls may be NULL. Makes this process a child subreaper
+ * until pr_keeper_free; of several keepers, free the last one first. A keeper
+ * belongs to one thread at a time. Pending stdio output is flushed, so that a
+ * body does not write it again. */
+int pr_keeper_new(const struct pr_keeper_calls *calls, struct pr_keeper **ret,
                   struct pr_err *err) PR_MUST_CHECK;
 
 /* Ends every experiment at once (SIGKILL), then the keeper. NULL is fine. In a

@@ -184,7 +184,7 @@ static _Noreturn void become_body(struct pr_keeper_state *s,
     if (c->channel_path)
         name_channel(c, report);
     close(report); /* all went well */
-    status = s->body(s->ctx, c->body_arg);
+    status = s->calls.body(s->calls.ctx, c->body_arg);
     fflush(NULL);
     _exit(status & 0xff);
 }

@@ -91,11 +91,11 @@ struct pr_held {
 struct pr_keeper_state {
     int sock, signals;
     pid_t self, runner;
-    pr_keeper_body *body;
-    void *ctx;
+    struct pr_keeper_calls calls;
     struct pr_exp *exps;
     struct pr_buf in, out;
     bool broken; /* cannot go on: out of memory, or nonsense received */
+    bool told;   /* to end */
     struct pr_proctree tree;
     struct pr_pids stuck; /* what could not be killed */
     struct pr_oomwatch oom;

@@ -77,6 +77,10 @@ static void handle(struct pr_keeper_state *s, struct pr_wire_msg *m)
         s->broken |= !pr_held_add(s, m);
         return;
     }
+    if (m->type == PR_WIRE_GOODBYE) { /* the end of the socket is near */
+        s->told = true;
+        return;
+    }
     if (m->type != PR_WIRE_SIGNAL || !pr_wire_get_u32(m, &tag) ||
         !pr_wire_get_u32(m, &signo)) {
         s->broken = true;
@@ -104,6 +108,24 @@ static void handle_all(struct pr_keeper_state *s)
         pr_buf_done(&s->in); /* a rare giant */
     else
         memmove(s->in.data, s->in.data + at, s->in.len);
+}
+
+/* Whether the runner ended us on purpose. What it asked for before that does
+ * not matter any more. */
+static bool was_told(struct pr_keeper_state *s)
+{
+    struct pr_wire_msg m = {0};
+    size_t at = 0, used;
+    ssize_t n = 1;
+
+    while (n > 0 && pr_buf_reserve(&s->in, CHUNK_BYTES)) {
+        n = recv(s->sock, s->in.data + s->in.len, CHUNK_BYTES, MSG_DONTWAIT);
+        s->in.len += n > 0 ? (size_t)n : 0;
+    }
+    while (s->in.len > at &&
+           pr_wire_take(s->in.data + at, s->in.len - at, &m, &used) > 0)
+        at += used;
+    return s->told || m.type == PR_WIRE_GOODBYE;
 }
 
 /* False when the runner has closed its end. */
@@ -234,6 +256,8 @@ _Noreturn void pr_keeper_live(struct pr_keeper_state *s, int null_fd)
             ;
     pr_tree_kill_all(s);
     pr_held_remove(s);
+    if (s->calls.orphaned && !was_told(s))
+        s->calls.orphaned(s->calls.ctx);
     broken = s->broken;
     tidy(s);
     _exit(broken);

@@ -19,6 +19,7 @@ enum pr_wire_type {
                           argc, envc, groupc, argv, env, groups */
     PR_WIRE_SIGNAL,    /* tag, signo */
     PR_WIRE_HOLD,      /* folder of a tree of groups */
+    PR_WIRE_GOODBYE,   /* the last one */
 };
 
 /* Writing: begin empties the buffer, end fills in the length. Check pr_buf_ok

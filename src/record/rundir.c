@@ -162,8 +162,7 @@ int pr_rundir_create(const char *path, struct pr_rundir *ret,
     return rc;
 }
 
-/* A run that was killed or ran out of disk may have left half a line. */
-static int mend_last_line(struct pr_rundir *d, struct pr_err *err)
+int pr_rundir_mend(struct pr_rundir *d, struct pr_err *err)
 {
     off_t size = lseek(d->events_fd, 0, SEEK_END);
     char last = '\n';
@@ -205,7 +204,7 @@ int pr_rundir_resume(const char *path, struct pr_rundir *ret,
     if (!rc)
         rc = open_inside(&d, err);
     if (!rc)
-        rc = mend_last_line(&d, err);
+        rc = pr_rundir_mend(&d, err);
     if (rc) {
         pr_rundir_close(&d);
         return rc;
@@ -213,6 +212,23 @@ int pr_rundir_resume(const char *path, struct pr_rundir *ret,
     remove_half_made(&d);
     *ret = d;
     return rc;
+}
+
+bool pr_rundir_is_live(const char *path)
+{
+    char events[4096];
+    bool live;
+    int fd;
+
+    if ((size_t)snprintf(events, sizeof events, "%s/events.ndjson", path) >=
+        sizeof events)
+        return false;
+    fd = open(events, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    live = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return live;
 }
 
 void pr_rundir_close(struct pr_rundir *d)

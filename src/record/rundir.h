@@ -31,6 +31,13 @@ int pr_rundir_resume(const char *path, struct pr_rundir *ret,
 
 void pr_rundir_close(struct pr_rundir *d);
 
+/* Ends the last line of events.ndjson, of which a run that was killed or had no
+ * room may have written half. pr_rundir_resume does it. */
+int pr_rundir_mend(struct pr_rundir *d, struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether somebody runs there now: a runner, or its keeper that clears up. */
+bool pr_rundir_is_live(const char *path);
+
 /* "DIR/rest" and "DIR/experiments/ID/rest". PR_E_IO when too long. */
 int pr_rundir_path(const struct pr_rundir *d, const char *rest,
                    char out[static 4096], struct pr_err *err) PR_MUST_CHECK;

@@ -7,9 +7,8 @@
 
 #include <string.h>
 
-/* The end of an experiment that an earlier run was killed before recording. */
-static int mend_event(struct pr_runner *r, const char *id,
-                      const struct pr_value *result, struct pr_err *err)
+int pr_runner_mend_event(struct pr_runner *r, const char *id,
+                         const struct pr_value *result, struct pr_err *err)
 {
     const struct pr_value *reason = pr_get(result, "reason");
     const struct pr_value *attempts = pr_get(result, "attempts");
@@ -20,7 +19,7 @@ static int mend_event(struct pr_runner *r, const char *id,
     uint32_t known =
         r->seen ? pr_names_find(r->seen, id, strlen(id)) : PR_NO_NAME;
 
-    if (!r->seen || (known != PR_NO_NAME && r->ended[known]))
+    if (!r->seen || (known != PR_NO_NAME && r->told_of[known].ended))
         return PR_OK;
     if (reason && reason->kind == PR_STR)
         e.reason = reason->s;
@@ -51,7 +50,7 @@ int pr_runner_finished_before(struct pr_runner *r,
         return 0;
     pr_runner_count(r, status);
     r->sum->earlier++;
-    rc = mend_event(r, planned->id, &result, err);
+    rc = pr_runner_mend_event(r, planned->id, &result, err);
     if (!rc) /* nor may it have come to this */
         rc = pr_suite_file_write(r->opts->dir->path, planned->id,
                                  &planned->params, r->arena, err);
@@ -61,20 +60,26 @@ int pr_runner_finished_before(struct pr_runner *r,
 static int note_event(struct pr_runner *r, const struct pr_event *e,
                       struct pr_err *err)
 {
+    uint32_t count = pr_names_count(r->seen);
     uint32_t id = pr_names_add(r->seen, e->id, strlen(e->id));
-    bool *ended = r->ended;
+    struct pr_told *told = r->told_of;
 
     if (id == PR_NO_NAME)
         return pr_fail_nomem(err);
-    if (id >= r->ended_cap) {
-        size_t cap = r->ended_cap ? r->ended_cap * 2 : 256;
-        ended = pr_realloc(r->ended, cap * sizeof *ended);
-        if (!ended)
+    if (id >= r->told_cap) {
+        size_t cap = r->told_cap ? r->told_cap * 2 : 256;
+        told = pr_realloc(r->told_of, cap * sizeof *told);
+        if (!told)
             return pr_fail_nomem(err);
-        r->ended = ended;
-        r->ended_cap = cap;
+        r->told_of = told;
+        r->told_cap = cap;
     }
-    ended[id] = e->kind == PR_EVENT_EXPERIMENT_END;
+    if (id == count)
+        told[id] = (struct pr_told){0};
+    told[id].ended = e->kind == PR_EVENT_EXPERIMENT_END;
+    told[id].attempt = e->attempt;
+    if (e->kind == PR_EVENT_EXPERIMENT_START)
+        told[id].started_ns = e->time_ns;
     return PR_OK;
 }
 
@@ -87,6 +92,10 @@ static int note_line(struct pr_runner *r, const char *line, size_t len,
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
     /* Half a line of a run that was killed is no event. */
+    if (rc == 1) {
+        r->last_done = e.done;
+        r->last_failed = e.failed;
+    }
     rc = rc == 1 && e.id ? note_event(r, &e, err) : PR_OK;
     pr_arena_reset(r->arena);
     return rc;
@@ -102,6 +111,7 @@ int pr_runner_read_ended(struct pr_runner *r, struct pr_err *err)
         rc = pr_file_map(path, &events, err);
     if (rc || !events.len)
         return rc;
+    pr_names_free(r->seen);
     r->seen = pr_names_new();
     if (!r->seen)
         rc = pr_fail_nomem(err);

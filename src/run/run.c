@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "run/runner.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool pr_runner_is_failure(enum pr_status s)
@@ -193,6 +194,8 @@ static int count_plan(struct pr_runner *r, const char *path, struct pr_err *err)
 
 static int open_all(struct pr_runner *r, struct pr_err *err)
 {
+    const struct pr_keeper_calls calls = {
+        .body = pr_attempt_body, .orphaned = pr_runner_orphaned, .ctx = r};
     char path[4096];
     int rc = pr_rundir_path(r->opts->dir, "plan.json", path, err);
 
@@ -210,11 +213,21 @@ static int open_all(struct pr_runner *r, struct pr_err *err)
     if (!rc)
         rc = pr_stop_init(&r->stop, err);
     if (!rc)
-        rc = pr_keeper_new(pr_attempt_body, NULL, &r->keeper, err);
+        rc = pr_keeper_new(&calls, &r->keeper, err);
     if (!rc)
         rc = pr_monitor_new(NULL, &r->monitor, err);
     r->attempts = (struct pr_attempt_ctx){r->keeper, r->monitor, &r->stop};
     return rc;
+}
+
+/* The run cannot go on: what ran says why it has no more to say. */
+static void bury(struct pr_runner *r, const struct pr_err *err)
+{
+    char reason[300];
+
+    snprintf(reason, sizeof reason, "the run could not go on: %.200s",
+             err ? err->msg : "an error");
+    pr_runner_bury(r, reason);
 }
 
 int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
@@ -225,23 +238,27 @@ int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
                           .stop = {.fd = -1},
                           .line = PR_BUF_INIT(1 << 20)};
     uint64_t start = pr_clock_ns();
+    bool began;
     int rc;
 
     *ret = (struct pr_run_summary){0};
     rc = open_all(&r, err);
+    began = !rc;
     if (!rc)
         rc = loop(&r, err);
     ret->elapsed_s = (double)(pr_clock_ns() - start) / 1e9;
-    if (!rc)
-        rc = verdict(&r, err);
     pr_monitor_free(r.monitor);
     pr_keeper_free(r.keeper);
+    if (began && rc)
+        bury(&r, err);
+    if (!rc)
+        rc = verdict(&r, err);
     pr_slot_sets_done(&r.slots);
     pr_stop_done(&r.stop);
     if (r.plan.arena)
         pr_plan_file_close(&r.plan);
     pr_names_free(r.seen);
-    pr_free(r.ended);
+    pr_free(r.told_of);
     pr_arena_free(r.arena);
     pr_arena_free(r.spare);
     pr_buf_done(&r.line);

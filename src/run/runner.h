@@ -9,6 +9,13 @@
 #include "run/slots.h"
 #include "run/suite_file.h"
 
+/* What events say of an experiment. */
+struct pr_told {
+    bool ended;          /* the last one is its end */
+    unsigned attempt;    /* of the last one */
+    uint64_t started_ns; /* its last start; 0: none */
+};
+
 struct pr_runner {
     const struct pr_run_opts *opts;
     struct pr_run_summary *sum;
@@ -24,8 +31,9 @@ struct pr_runner {
     bool has_ahead, read_all;
     struct pr_buf line;    /* an event being written */
     struct pr_names *seen; /* ids that earlier runs recorded; NULL: a new run */
-    bool *ended;           /* by id: its last event there is its end */
-    size_t ended_cap;
+    struct pr_told *told_of; /* by id: what they say of it */
+    size_t told_cap;
+    uint64_t last_done, last_failed; /* as the last event there has them */
     uint64_t done, failed;
     bool give_up;  /* --fail-fast struck */
     bool told;     /* that we were asked to stop */
@@ -108,6 +116,19 @@ int pr_party_prepare(struct pr_runner *r, struct pr_party *p, bool *ret_stopped,
 
 /* Which ends they have recorded. */
 int pr_runner_read_ended(struct pr_runner *r, struct pr_err *err) PR_MUST_CHECK;
+
+/* The end of an experiment that an earlier run was killed before recording. */
+int pr_runner_mend_event(struct pr_runner *r, const char *id,
+                         const struct pr_value *result,
+                         struct pr_err *err) PR_MUST_CHECK;
+
+/* Gives what was begun and has no result one that says interrupted, and why:
+ * for a run that cannot go on, when nothing of it is alive any more. As much
+ * as can be written. */
+void pr_runner_bury(struct pr_runner *r, const char *reason);
+
+/* The same, called by the keeper of a runner that was killed (ctx). */
+void pr_runner_orphaned(void *ctx);
 
 /* Whether one of them finished it. 1: yes, counted; 0: to be run. */
 int pr_runner_finished_before(struct pr_runner *r,

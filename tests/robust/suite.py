@@ -142,9 +142,28 @@ def runner_killed(t):
     p, d, mark = begin(t, "kill", ["sh", "-c", "sleep 100; :"], DEVICES)
     p.kill()
     p.communicate(timeout=30)
-    gone(t, mark, "kill -9 of the runner")
-    check_files(t, d, "kill -9 of the runner", 0)
-    resume(t, d, "kill -9 of the runner", 2 * DEVICES)
+    what = "kill -9 of the runner"
+    gone(t, mark, what)
+    t.check(wait_until(lambda: len(files_of(d)) == DEVICES, 10),
+            "%s: %s" % (what, files_of(d)))
+    seen = check_files(t, d, what, DEVICES, "interrupted")
+    t.check(all("the runner was killed" in r["prony"]["reason"]
+                for r in seen.values()), what + ": the reason")
+    resume(t, d, what, 2 * DEVICES)
+
+
+def keeper_killed(t):
+    """The run cannot go on, and says so also in the results of its children."""
+    p, d, mark = begin(t, "keeper", ["sh", "-c", "sleep 100; :"], DEVICES)
+    with open("/proc/%d/task/%d/children" % (p.pid, p.pid)) as f:
+        os.kill(int(f.read().split()[0]), signal.SIGKILL)
+    p.communicate(timeout=30)
+    t.check(p.returncode == 5, "keeper: exit %d" % p.returncode)
+    gone(t, mark, "keeper")
+    seen = check_files(t, d, "keeper", DEVICES, "interrupted")
+    t.check(all("the keeper process has died" in r["prony"]["reason"]
+                for r in seen.values()), "keeper: the reason")
+    resume(t, d, "keeper", 2 * DEVICES)
 
 
 def child_killed(t):
@@ -272,7 +291,7 @@ def never_ready(t):
 def main():
     t = Scratch()
     for one in (ctrl_c, interrupted_before, never_ready, deaf, runner_killed,
-                child_killed, grandchild_killed, out_of_memory, full_disk):
+                keeper_killed, child_killed, grandchild_killed, out_of_memory, full_disk):
         if len(sys.argv) < 2 or one.__name__ in sys.argv[1:]:
             one(t)
     t.finish("suite: jobs that run together")

@@ -190,7 +190,7 @@ static void program_starts_clean(void **state)
     signal(SIGWINCH, SIG_IGN);
     sigfillset(&mask);
     sigprocmask(SIG_SETMASK, &mask, &before);
-    assert_int_equal(pr_keeper_new(NULL, NULL, &t->k, &t->err), PR_OK);
+    assert_int_equal(pr_keeper_new(NULL, &t->k, &t->err), PR_OK);
     sigprocmask(SIG_SETMASK, &before, NULL);
     signal(SIGUSR2, SIG_DFL);
     signal(SIGWINCH, SIG_DFL);
@@ -256,7 +256,10 @@ static void body_runs_in_a_process_of_its_own(void **state)
     snprintf(path, sizeof(path), "%s/pending", t->dir);
     pending = fopen(path, "we");
     fputs("once", pending);
-    assert_int_equal(pr_keeper_new(body, ctx, &t->k, &t->err), PR_OK);
+    assert_int_equal(
+        pr_keeper_new(&(struct pr_keeper_calls){.body = body, .ctx = ctx},
+                      &t->k, &t->err),
+        PR_OK);
     assert_int_equal(pr_keeper_spawn(t->k, &s, &t->err), PR_OK);
     ev = expect_end(t, 1);
     assert_int_equal(WEXITSTATUS(ev.wait_status), 7);

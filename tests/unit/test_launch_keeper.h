@@ -85,7 +85,7 @@ static inline int setup(void **state)
     static struct scratch t;
 
     scratch_open(&t);
-    assert_int_equal(pr_keeper_new(NULL, NULL, &t.k, &t.err), PR_OK);
+    assert_int_equal(pr_keeper_new(NULL, &t.k, &t.err), PR_OK);
     *state = &t;
     return 0;
 }

@@ -107,7 +107,7 @@ static void a_relative_path_becomes_whole(void **state)
     t->k = NULL;
     assert_non_null(getcwd(before, sizeof(before)));
     assert_int_equal(chdir(t->dir), 0);
-    assert_int_equal(pr_keeper_new(NULL, NULL, &t->k, &t->err), PR_OK);
+    assert_int_equal(pr_keeper_new(NULL, &t->k, &t->err), PR_OK);
     assert_int_equal(chdir(before), 0);
     spawn_channel(t, 1, "echo \"$PRONY_CHANNEL\" >&3", "near", NULL);
     assert_int_equal(expect_end(t, 1).wait_status, 0);
@@ -148,7 +148,7 @@ static void a_program_that_is_missing_is_told_of(void **state)
         pr_keeper_free(t->k);
         for (int i = 0; i < n; i++)
             held[i] = dup(0);
-        assert_int_equal(pr_keeper_new(NULL, NULL, &t->k, &t->err), PR_OK);
+        assert_int_equal(pr_keeper_new(NULL, &t->k, &t->err), PR_OK);
         for (int i = 0; i < n; i++)
             close(held[i]);
         assert_int_equal(pr_keeper_spawn(t->k, &s, &t->err), PR_OK);
@@ -179,7 +179,9 @@ static void a_body_has_one_too(void **state)
     path_of(t, "channel", path);
     s.channel_path = path;
     pr_keeper_free(t->k);
-    assert_int_equal(pr_keeper_new(body, NULL, &t->k, &t->err), PR_OK);
+    assert_int_equal(
+        pr_keeper_new(&(struct pr_keeper_calls){.body = body}, &t->k, &t->err),
+        PR_OK);
     assert_int_equal(pr_keeper_spawn(t->k, &s, &t->err), PR_OK);
     assert_int_equal(expect_end(t, 1).wait_status, 0);
     assert_string_equal(slurp(path), "body\ngrandchild\n");

@@ -118,7 +118,7 @@ static int attempt(void)
     struct scratch t = {.id = "torture"};
     struct pr_spawn s = {.tag = 1, .argv = argv, .id = t.id};
     struct pr_child_event ev = {.kind = PR_CHILD_STARTED};
-    int rc = pr_keeper_new(NULL, NULL, &t.k, &t.err);
+    int rc = pr_keeper_new(NULL, &t.k, &t.err);
 
     if (rc == PR_OK)
         rc = pr_keeper_spawn(t.k, &s, &t.err);

@@ -197,7 +197,7 @@ static void asking_a_dead_keeper_is_an_error(void **state)
 
 /* A runner of its own, to be killed. Says its pid; returns when the family is
  * there. how: what else it does. */
-enum runner_kind { PLAIN, WITH_LOCK, WITH_FORK, WITH_GROUP };
+enum runner_kind { PLAIN, WITH_LOCK, WITH_FORK, WITH_GROUP, GOING };
 
 /* Holds the runner's end of the socket open beyond the runner's death. */
 static _Noreturn void hold_socket(const struct scratch *t, pid_t runner)
@@ -209,8 +209,24 @@ static _Noreturn void hold_socket(const struct scratch *t, pid_t runner)
     _exit(0);
 }
 
+/* Leaves a note of what was alive then. */
+static void note_orphans(void *ctx)
+{
+    struct scratch *t = ctx;
+    char path[128];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/orphans", t->dir);
+    f = fopen(path, "w");
+    if (f) {
+        fprintf(f, "%d\n", alive(t->id));
+        fclose(f);
+    }
+}
+
 static _Noreturn void be_runner(struct scratch *t, enum runner_kind how)
 {
+    struct pr_keeper_calls calls = {.orphaned = note_orphans, .ctx = t};
     pid_t runner = getpid();
     char path[128];
 
@@ -219,9 +235,14 @@ static _Noreturn void be_runner(struct scratch *t, enum runner_kind how)
         setpgid(0, 0);
     if (how == WITH_LOCK)
         flock(open(path, O_RDWR | O_CREAT, 0644), LOCK_EX);
-    if (pr_keeper_new(NULL, NULL, &t->k, &t->err) != PR_OK)
+    if (pr_keeper_new(&calls, &t->k, &t->err) != PR_OK)
         _exit(1);
     spawn_sh(t, 1, FAMILY "wait");
+    if (how == GOING) {
+        wait_alive(t->id, FAMILY_SIZE, DEADLINE_MS);
+        pr_keeper_free(t->k);
+        _exit(0);
+    }
     if (how == WITH_FORK && fork() == 0)
         hold_socket(t, runner);
     for (;;)
@@ -256,6 +277,58 @@ static void killed_runner_takes_its_experiments_along(void **state)
         wait_alive(t.id, 0, 2000);
         scratch_close(&t);
     }
+}
+
+/* -1: there is none. */
+static int orphans_noted(const struct scratch *t)
+{
+    char path[128];
+    int n = -1;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/orphans", t->dir);
+    f = fopen(path, "r");
+    if (f && fscanf(f, "%d", &n) != 1)
+        n = -1;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static void keeper_of_a_killed_runner_is_called_when_all_are_dead(void **state)
+{
+    uint64_t end = now_ms() + DEADLINE_MS;
+    struct scratch t;
+    pid_t runner;
+
+    (void)state;
+    scratch_open(&t);
+    runner = start_runner(&t, PLAIN);
+    kill(runner, SIGKILL);
+    assert_int_equal(waitpid(runner, NULL, 0), runner);
+    while (orphans_noted(&t) < 0) {
+        assert_true(now_ms() < end);
+        poll(NULL, 0, 1);
+    }
+    assert_int_equal(orphans_noted(&t), 0);
+    scratch_close(&t);
+}
+
+static void keeper_that_is_freed_is_not_called(void **state)
+{
+    struct scratch t;
+    pid_t runner;
+
+    (void)state;
+    scratch_open(&t);
+    runner = fork();
+    assert_true(runner >= 0);
+    if (runner == 0)
+        be_runner(&t, GOING);
+    assert_int_equal(waitpid(runner, NULL, 0), runner); /* waits for its own */
+    wait_alive(t.id, 0, 2000);
+    assert_int_equal(orphans_noted(&t), -1);
+    scratch_close(&t);
 }
 
 static void lock_of_a_killed_runner_outlasts_its_experiments(void **state)
@@ -334,6 +407,8 @@ int main(void)
         KEEPER_TEST(keeper_shrugs_off_what_a_terminal_sends),
         KEEPER_TEST(fork_of_the_runner_does_not_end_the_keeper),
         cmocka_unit_test(killed_runner_takes_its_experiments_along),
+        cmocka_unit_test(keeper_of_a_killed_runner_is_called_when_all_are_dead),
+        cmocka_unit_test(keeper_that_is_freed_is_not_called),
         cmocka_unit_test(lock_of_a_killed_runner_outlasts_its_experiments),
     };
 

@@ -78,7 +78,9 @@ static int begin(void **state)
 
     scratch_open(&t);
     make_two();
-    assert_int_equal(pr_keeper_new(body, NULL, &t.k, &t.err), PR_OK);
+    assert_int_equal(
+        pr_keeper_new(&(struct pr_keeper_calls){.body = body}, &t.k, &t.err),
+        PR_OK);
     hold(t.k);
     *state = &t;
     return 0;

@@ -41,7 +41,7 @@ static _Noreturn void be_runner(struct scratch *t, int keeper_too)
     make_two();
     memcpy(told->groups, groups, sizeof groups);
     told->n_groups = n_groups;
-    if (pr_keeper_new(NULL, NULL, &t->k, &t->err) != PR_OK)
+    if (pr_keeper_new(NULL, &t->k, &t->err) != PR_OK)
         _exit(1);
     hold(t->k);
     spawn_in(t, 0, 0, runaway, NULL);
