@@ -23,40 +23,6 @@ const char *pr_verdict_word(enum pr_verdict v)
     return words[v];
 }
 
-/* ---- sets */
-
-static bool is_test(const struct pr_compare_test *t, const char *name,
-                    const char *measure)
-{
-    return strcmp(t->name, name) == 0 && strcmp(t->measure, measure) == 0;
-}
-
-struct pr_compare_test *pr_compare_test(struct pr_compare_set *s,
-                                        const char *name, const char *measure,
-                                        struct pr_arena *a)
-{
-    /* What comes now is most often what came last. */
-    for (size_t i = s->count; i-- > 0;)
-        if (is_test(&s->tests[i], name, measure))
-            return &s->tests[i];
-    s->tests = pr_arena_grow(a, s->tests, s->count, &s->cap, sizeof *s->tests);
-    if (!s->tests)
-        return NULL;
-    s->tests[s->count] = (struct pr_compare_test){
-        .name = name, .measure = measure, .better = pr_measure_better(measure)};
-    return &s->tests[s->count++];
-}
-
-bool pr_compare_add(struct pr_compare_test *t, const struct pr_compare_run *r,
-                    struct pr_arena *a)
-{
-    t->runs = pr_arena_grow(a, t->runs, t->count, &t->cap, sizeof *t->runs);
-    if (!t->runs)
-        return false;
-    t->runs[t->count++] = *r;
-    return true;
-}
-
 /* ---- pairs */
 
 /* Two sides of one test, and what they say. */
@@ -78,18 +44,20 @@ struct work {
 static bool is_same(const struct pr_compare_test *t,
                     const struct pr_compare_test *like)
 {
-    return strcmp(t->name, like->name) == 0 &&
-           (strcmp(t->measure, like->measure) == 0 || !*t->measure ||
-            !*like->measure);
+    return strcmp(t->measure, like->measure) == 0 || !*t->measure ||
+           !*like->measure;
 }
 
+/* The first that is: one that failed everywhere stands for one figure alone. */
 static const struct pr_compare_test *find(const struct pr_compare_set *s,
                                           const struct pr_compare_test *like)
 {
-    for (size_t i = 0; i < s->count; i++)
-        if (is_same(&s->tests[i], like))
-            return &s->tests[i];
-    return NULL;
+    const struct pr_compare_test *first = NULL, *t = NULL;
+
+    while ((t = pr_compare_next(s, like->name, t)))
+        if (is_same(t, like) && (!first || t < first))
+            first = t;
+    return first;
 }
 
 static int fill_match(struct work *w, const struct pr_compare_test *a,
@@ -124,16 +92,11 @@ static int fill_match(struct work *w, const struct pr_compare_test *a,
 }
 
 /* Digits by their number, as people sort: scaling.2 before scaling.10. */
-static int natural(const char *x, const char *y)
-{
-    return strverscmp(x, y);
-}
-
 static int by_name(const void *a, const void *b)
 {
     const struct match *x = a, *y = b;
 
-    return natural(x->row.name, y->row.name);
+    return strverscmp(x->row.name, y->row.name);
 }
 
 /* Sorting must keep the order of measures of a test: a stable sort. */
@@ -254,15 +217,19 @@ static int learn(const struct work *w, const struct match *m, size_t n,
 
 /* ---- over all */
 
+static bool is_speed(const struct pr_compare_row *r)
+{
+    return (r->better == PR_BETTER_FASTER || r->better == PR_BETTER_SHORTER) &&
+           isfinite(r->ratio);
+}
+
 /* The figure of a test that counts over all: its first that is a speed. */
 static bool counts(const struct match *m, size_t i)
 {
-    if ((m[i].row.better != PR_BETTER_FASTER &&
-         m[i].row.better != PR_BETTER_SHORTER) ||
-        !isfinite(m[i].row.ratio))
+    if (!is_speed(&m[i].row))
         return false;
     for (size_t k = i; k-- > 0 && strcmp(m[k].row.name, m[i].row.name) == 0;)
-        if (counts(m, k))
+        if (is_speed(&m[k].row))
             return false;
     return true;
 }
@@ -397,15 +364,11 @@ static int judge_pair(const struct work *w, struct match *m, size_t n,
 /* How many comparisons chance gets to try. */
 static size_t looks_of(const struct match *m, size_t n)
 {
-    size_t looks = 0, tests = 0;
+    size_t looks = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        bool both = m[i].a.repeats && m[i].b.repeats;
-
-        looks += both;
-        tests += both;
-    }
-    return looks + (tests > 1);
+    for (size_t i = 0; i < n; i++)
+        looks += m[i].a.repeats && m[i].b.repeats;
+    return looks + (looks > 1); /* that over all */
 }
 
 int pr_compare(const struct pr_compare_set *sets, size_t count,

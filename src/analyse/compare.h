@@ -54,15 +54,17 @@ struct pr_compare_test {
      * deviation. repeats 0: they are. */
     uint64_t repeats, failures;
     double mean, deviation;
+    size_t chained; /* the set's own */
 };
 
 struct pr_compare_set {
     const char *label; /* for people */
     struct pr_compare_test *tests;
     size_t count, cap;
-    uint64_t results;    /* read */
-    uint64_t unreadable; /* files that were not */
-    struct pr_err note;  /* the first of them */
+    size_t *chains, chain_count; /* tests by name */
+    uint64_t results;            /* read */
+    uint64_t unreadable;         /* files that were not */
+    struct pr_err note;          /* the first of them */
 };
 
 /* ---- what can be said */

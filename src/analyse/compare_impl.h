@@ -76,6 +76,12 @@ struct pr_compare_test *pr_compare_test(struct pr_compare_set *s,
                                         const char *name, const char *measure,
                                         struct pr_arena *a);
 
+/* The tests of that name, one after another, the newest first; after NULL: the
+ * first. NULL: there are no more. */
+struct pr_compare_test *pr_compare_next(const struct pr_compare_set *s,
+                                        const char *name,
+                                        const struct pr_compare_test *after);
+
 /* A suite: results of milarun or milabench, or a summary. Adds to *s. */
 int pr_compare_read_suite(const char *path, const struct pr_compare_read *how,
                           struct pr_arena *a, struct pr_compare_set *s,

@@ -318,16 +318,12 @@ static bool is_failed(const struct pr_bench_row *row)
 static int add_failed(struct reading *r, struct pr_compare_set *s,
                       const char *test, const struct pr_bench_row *row)
 {
-    size_t count = s->count;
-    bool any = false;
-    int rc = PR_OK;
+    const struct pr_compare_test *t = pr_compare_next(s, test, NULL);
+    int rc = t ? PR_OK : add_figure(r, s, test, "", (double)NAN, row);
 
-    for (size_t i = 0; !rc && i < count; i++)
-        if (strcmp(s->tests[i].name, test) == 0) {
-            rc = add_figure(r, s, test, s->tests[i].measure, (double)NAN, row);
-            any = true;
-        }
-    return rc || any ? rc : add_figure(r, s, test, "", (double)NAN, row);
+    for (; t && !rc; t = pr_compare_next(s, test, t))
+        rc = add_figure(r, s, test, t->measure, (double)NAN, row);
+    return rc;
 }
 
 static int take_row(struct reading *r, struct pr_compare_set *s,
