@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """bench_python.py [cost|numbers|jpeg|npz]...: the figures of the Python
-package, against benchy, PyTorch's DataLoader and a bare loop.
+package, against benchy, PyTorch's DataLoader, a bare loop and a bare codec.
 
 benchy is run from a checkout that $PRONY_BENCHY names, with torch.cuda replaced
 by functions that do nothing; without one, what benchy's documents say it does
@@ -20,6 +20,8 @@ SRC = os.path.dirname(HERE)
 EXT = os.environ.get("PYTHON_EXT") or os.path.join(SRC, "build", "python")
 PEER = os.path.join(HERE, "peers", "probe_loop.py")
 BENCHY = os.environ.get("PRONY_BENCHY", "")
+CODEC = os.environ.get("BARE_CODEC") or os.path.join(SRC, "build", "bench",
+                                                     "bare_codec")
 
 
 def python():
@@ -110,32 +112,66 @@ def numbers():
 
 # ---- the native loader
 
-def loader(what, folder, goal, *args):
-    ours = max(ask("prony", what, folder, *args) for _ in range(3))
-    theirs = {w: max(ask("torch", what, folder, w) for _ in range(2))
-              for w in (0, 1, 2)}
+def against_torch(what, folder, goal):
+    """A quarter of an epoch tells which number of workers is best; that and
+    ours are timed over whole epochs, in turn."""
+    theirs = {w: ask("torch", what, folder, w, .25) for w in (0, 1, 2)}
     best = max(theirs, key=theirs.get)
+    ours = ask("prony", what, folder)
+    theirs[best] = max(theirs[best], ask("torch", what, folder, best, 1))
+    ours = max(ours, ask("prony", what, folder))
+    for w, rate in theirs.items():
+        if w != best:
+            print("DataLoader, %d workers: %.5g samples/s" % (w, rate))
     line("prony.Loader, " + what, ours, "samples/s",
          "DataLoader, %d workers: %.5g" % (best, theirs[best]),
          ours / theirs[best], ">= %g" % goal, ours >= goal * theirs[best])
+    return ours
 
 
-def with_folder(what, goal):
+def bare_codec(folder):
+    """Pictures a second by turbojpeg and as many threads as our loader has;
+    0: there is no such program."""
+    threads = len(os.sched_getaffinity(0))
+    done = subprocess.run(
+        [CODEC, os.path.join(folder, "train", "a"), "jpeg", str(threads)],
+        text=True, stdout=subprocess.PIPE, check=False) if os.access(
+            CODEC, os.X_OK) else None
+    return float(done.stdout) if done and done.returncode == 0 else 0
+
+
+def against_codec(folder, ready):
+    """Decoding alone, the same work; then all that training needs."""
+    codec, ours = 0, 0
+    for _ in range(2):
+        codec = max(codec, bare_codec(folder))
+        ours = max(ours, ask("prony", "decode", folder))
+    if not codec:
+        print("no bare codec: \"ninja -C build bench/bare_codec\"")
+        return
+    for what, rate in (("decoded", ours), ("cropped, resized", ready)):
+        line("prony.Loader, " + what, rate, "samples/s",
+             "turbojpeg alone: %.5g" % codec, rate / codec, ">= 0.9",
+             rate >= .9 * codec)
+
+
+def with_folder(what, measure):
     top = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     folder = tempfile.mkdtemp(prefix="prony-bench.", dir=top)
     try:
         ask("make", what, folder)
-        loader(what, folder, goal)
+        measure(folder)
     finally:
         shutil.rmtree(folder)
 
 
 def jpeg():
-    with_folder("jpeg", 1.3)
+    with_folder("jpeg", lambda folder: against_codec(
+        folder, against_torch("jpeg", folder, 1.3)))
 
 
 def npz():
-    with_folder("npz", 3)
+    with_folder("npz", lambda folder: against_torch("npz", folder, 3))
 
 
 NAME = "benchy" if BENCHY else "a stand-in for benchy"

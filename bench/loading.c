@@ -7,22 +7,15 @@
  */
 #include "loading.h"
 
-#include "codec.h"
+#include "decoding.h"
 #include "pictures.h"
 #include "prony.h"
 #include "race.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <pthread.h>
 
-enum { FILES = 512, BATCH = 32, EPOCHS = 4, ROUNDS = 5, MOST_THREADS = 64 };
-
-struct files {
-    DIR *folder;
-    char *names[FILES];
-    unsigned count;
-};
+enum { FILES = 512, BATCH = 32, EPOCHS = 4, ROUNDS = 5 };
 
 /* ---- the files */
 
@@ -35,72 +28,26 @@ static bool draw_over(const char *dir, const char *name, unsigned i)
     return bench_picture_write(path, i);
 }
 
-static bool make_files(const char *dir, struct files *ret)
+/* The folder they are in; NULL: no turbojpeg. */
+static const char *make_files(const char *dir)
 {
+    static char path[1100];
     const struct dirent *e;
-    char path[1100];
+    unsigned count = 0;
+    DIR *folder;
 
-    *ret = (struct files){.count = 0};
     bench_generate("dataset.data_folder=%s/data dataset.format=jpeg "
                    "dataset.num_files_train=%d dataset.record_dims=[%d,%d,3]",
                    dir, FILES, 8, 8);
     snprintf(path, sizeof path, "%s/data/train", dir);
-    ret->folder = opendir(path);
-    while (ret->folder && (e = readdir(ret->folder))) {
-        if (e->d_name[0] == '.' || ret->count == FILES)
-            continue;
-        ret->names[ret->count] = strdup(e->d_name);
-        if (!ret->names[ret->count])
-            bench_die("out of memory");
-        if (!draw_over(dir, e->d_name, ret->count++))
-            return false;
-    }
-    if (ret->count != FILES)
+    folder = opendir(path);
+    while (folder && (e = readdir(folder)))
+        if (e->d_name[0] != '.' && !draw_over(dir, e->d_name, count++))
+            return NULL;
+    if (count != FILES)
         bench_die("%s: %s", path, strerror(errno));
-    return true;
-}
-
-/* ---- the bare codec */
-
-struct decoding {
-    const struct files *files;
-    unsigned thread, threads;
-    struct bench_codec codec;
-};
-
-static void *decode_part(void *ctx)
-{
-    struct decoding *d = ctx;
-
-    for (unsigned i = d->thread; i < d->files->count; i += d->threads)
-        bench_codec_do(&d->codec, dirfd(d->files->folder), d->files->names[i]);
-    return NULL;
-}
-
-/* Seconds of one picture. */
-static double decode_once(void *ctx)
-{
-    struct decoding *all = ctx;
-    pthread_t threads[MOST_THREADS];
-    double start = bench_now();
-
-    for (unsigned i = 0; i < all->threads; i++)
-        if (pthread_create(&threads[i], NULL, decode_part, &all[i]))
-            bench_die("cannot start a thread");
-    for (unsigned i = 0; i < all->threads; i++)
-        pthread_join(threads[i], NULL);
-    return (bench_now() - start) / FILES;
-}
-
-static bool init_decoding(struct decoding *all, const struct files *files,
-                          unsigned threads)
-{
-    for (unsigned i = 0; i < threads; i++) {
-        all[i] = (struct decoding){files, i, threads, {0}};
-        if (!bench_codec_init(&all[i].codec, "jpeg"))
-            return false;
-    }
-    return true;
+    closedir(folder);
+    return path;
 }
 
 /* ---- comparing */
@@ -137,15 +84,15 @@ static void compare(struct bench_way *ways, size_t n, unsigned threads)
 
 void bench_loading(const char *dir)
 {
-    static struct decoding decoding[MOST_THREADS];
-    static struct files files;
     unsigned threads = (unsigned)bench_threads();
+    const char *folder = make_files(dir);
+    struct bench_decoding *decoding =
+        folder ? bench_decoding_new(folder, "jpeg", threads) : NULL;
     struct bench_peer torch;
     struct bench_run run;
     bool has_torch;
 
-    if (threads > MOST_THREADS || !make_files(dir, &files) ||
-        !init_decoding(decoding, &files, threads)) {
+    if (!decoding) {
         bench_skip("loader: this build has no turbojpeg");
         return;
     }
@@ -159,7 +106,7 @@ void bench_loading(const char *dir)
     has_torch = start_torch(&torch, dir, threads);
     struct bench_way ways[] = {
         {"ours", load_once, &run, 0},
-        {"turbojpeg alone", decode_once, decoding, 0},
+        {"turbojpeg alone", bench_decoding_once, decoding, 0},
         {"torch DataLoader", bench_peer_once, &torch, 0},
     };
     compare(ways, has_torch ? 3 : 2, threads);

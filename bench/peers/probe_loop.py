@@ -1,18 +1,22 @@
-"""probe_loop.py WHO WHAT [FOLDER [WORKERS]]: what bench_python.py asks for.
+"""probe_loop.py WHO WHAT [FOLDER [WORKERS SHARE]]: what bench_python.py asks for.
 
 WHO: bare, prony, benchy, torch, make. WHAT: cost (seconds a batch takes in a
-loop that does nothing), numbers (the three throughputs of a script), jpeg, npz
-(samples a second from a folder). Answers with JSON."""
+loop that does nothing), numbers (the three throughputs of a script); samples a
+second from a folder: jpeg (pictures made ready to train with), decode (pictures
+as they are), npz. PyTorch reads a share of the samples: 0.5 is a half. Answers
+with JSON."""
 
 import itertools
 import json
 import os
+import shutil
 import sys
 import time
 
 WHO, WHAT = sys.argv[1:3]
 FOLDER = sys.argv[3] if len(sys.argv) > 3 else None
-BATCHES = 100000
+BATCHES = 100000  # of cost
+BATCH = 64  # pictures
 
 
 def stub_cuda(torch):
@@ -141,67 +145,102 @@ def make():
                 0, 256, 20_000_000, np.uint8), y=np.array([i]))
         return None
     from PIL import Image
-    os.makedirs(os.path.join(FOLDER, "train", "a"))
+    folder = os.path.join(FOLDER, "train", "a")
+    os.makedirs(folder)
     rough = rng.integers(0, 256, (12, 16, 3), np.uint8)
     picture = Image.fromarray(rough).resize((500, 375), Image.BICUBIC)
     pixels = np.asarray(picture).astype(np.int16)
-    for i in range(2000):
+    for i in range(250):  # each is there eight times, which reads the same
         noise = rng.integers(-12, 12, (375, 500, 1), np.int16)
         Image.fromarray((pixels + noise).clip(0, 255).astype("uint8")).save(
-            os.path.join(FOLDER, "train", "a", "%04d.jpg" % i), quality=90)
+            os.path.join(folder, "%04d.jpg" % i), quality=90)
+        for copy in range(1, 8):
+            shutil.copyfile(os.path.join(folder, "%04d.jpg" % i),
+                            os.path.join(folder, "%04d.jpg" % (250 * copy + i)))
     return None
 
 
-def rate(loader, epochs, count):
-    """Of the faster of several epochs, after one to warm up."""
+def rate(loader, epochs=1):
+    """Samples a second, of the fastest epoch."""
     best = 0
-    for epoch in range(epochs + 1):
+    for _ in range(epochs):
         start = time.perf_counter()
-        seen = sum(count(batch) for batch in loader)
-        if epoch:
-            best = max(best, seen / (time.perf_counter() - start))
+        seen = sum(len(batch[0]) for batch in loader)
+        best = max(best, seen / (time.perf_counter() - start))
     return best
 
 
 def prony_loader():
+    """After an epoch to warm up, two for pictures, which are fast."""
     import prony
-    if WHAT == "npz":
-        return rate(prony.Loader(FOLDER, 1, output="torch"), 3,
-                    lambda batch: len(batch[0]))
-    return rate(prony.Loader(FOLDER, 64, (3, 224, 224), shuffle=True,
-                             augment=True, output="torch"), 2,
-                lambda batch: len(batch[0]))
+    more = {"npz": (1,), "decode": (BATCH,),
+            "jpeg": (BATCH, (3, 224, 224))}[WHAT]
+    loader = prony.Loader(FOLDER, *more, shuffle=WHAT == "jpeg",
+                          augment=WHAT == "jpeg", output="torch")
+    rate(loader)
+    return rate(loader, 2)
+
+
+class Some:
+    """An order of samples, of as many as are wanted."""
+
+    def __init__(self, count, shuffle):
+        self.count, self.shuffle = count, shuffle
+        self.wanted = count
+
+    def __len__(self):
+        return self.wanted
+
+    def __iter__(self):
+        import torch
+        order = torch.randperm if self.shuffle else torch.arange
+        return iter(order(self.count)[:self.wanted].tolist())
+
+
+def torch_files():
+    import numpy as np
+    import torch
+    from torch.utils.data import Dataset
+
+    class Files(Dataset):
+        def __init__(self):
+            self.files = [os.path.join(FOLDER, n)
+                          for n in sorted(os.listdir(FOLDER))]
+
+        def __len__(self):
+            return len(self.files)
+
+        def __getitem__(self, i):
+            with np.load(self.files[i]) as f:
+                return torch.from_numpy(f["x"]), int(f["y"][0])
+
+    return Files()
+
+
+def torch_pictures():
+    from prony.backends.torch_data import Images
+    folder = os.path.join(FOLDER, "train", "a")
+    files = [os.path.join(folder, n) for n in sorted(os.listdir(folder))]
+    return Images((files, [0] * len(files)), [3, 224, 224], True)
 
 
 def torch_loader():
-    import numpy as np
+    """Workers are there and have imported what they need before an epoch is
+    timed: they had a few samples each."""
     import torch
-    from torch.utils.data import DataLoader, Dataset
+    from torch.utils.data import DataLoader
     workers = int(sys.argv[4])
     torch.set_num_threads(1)
-    if WHAT == "jpeg":
-        from prony.backends.torch_data import Images
-        folder = os.path.join(FOLDER, "train", "a")
-        files = [os.path.join(folder, n) for n in sorted(os.listdir(folder))]
-        data = Images((files, [0] * len(files)), [3, 224, 224], True)
-        batch = 64
-    else:
-        class Files(Dataset):
-            def __init__(self):
-                self.files = [os.path.join(FOLDER, n)
-                              for n in sorted(os.listdir(FOLDER))]
-
-            def __len__(self):
-                return len(self.files)
-
-            def __getitem__(self, i):
-                with np.load(self.files[i]) as f:
-                    return torch.from_numpy(f["x"]), int(f["y"][0])
-        data, batch = Files(), 1
-    loader = DataLoader(data, batch, shuffle=WHAT == "jpeg",
-                        num_workers=workers, drop_last=True,
+    pictures = WHAT == "jpeg"
+    data = torch_pictures() if pictures else torch_files()
+    order = Some(len(data), pictures)
+    batch = BATCH if pictures else 1
+    loader = DataLoader(data, batch, sampler=order, num_workers=workers,
                         persistent_workers=workers > 0)
-    return rate(loader, 2, lambda batch: len(batch[0]))
+    order.wanted = 2 * batch
+    rate(loader)
+    order.wanted = int(len(data) * float(sys.argv[5]))
+    return rate(loader)
 
 
 if WHAT in ("cost", "numbers"):
