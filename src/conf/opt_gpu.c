@@ -12,11 +12,12 @@ bool pr_opt_has_gpu(void)
 {
     bool ask = getenv("PRONY_NVML") || access("/dev/dxg", F_OK) == 0;
     struct pr_nvml *n = ask ? pr_nvml_open(NULL) : NULL;
-    bool there = n != NULL;
+    bool there = n != NULL, driver;
     char path[32];
 
     pr_nvml_close(n);
-    for (unsigned i = 0; !ask && !there && i < PR_NVML_MAX; i++) {
+    driver = !ask && access("/dev/nvidiactl", F_OK) == 0;
+    for (unsigned i = 0; driver && !there && i < PR_NVML_MAX; i++) {
         snprintf(path, sizeof path, "/dev/nvidia%u", i);
         there = access(path, F_OK) == 0;
     }

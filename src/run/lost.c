@@ -71,7 +71,7 @@ static int bury_one(struct pr_runner *r, const struct pr_planned *p,
         rc = rc ? rc : pr_result_read(dir, p->id, a, &result, NULL);
     }
     if (rc == 1)
-        rc = pr_suite_file_write(dir, p->id, &p->params, a, NULL);
+        rc = pr_suite_file_mend(dir, p->id, &p->params, &r->gpus, a, NULL);
     return rc ? rc : pr_runner_mend_event(r, p->id, &result, NULL);
 }
 

@@ -52,8 +52,8 @@ int pr_runner_finished_before(struct pr_runner *r,
     r->sum->earlier++;
     rc = pr_runner_mend_event(r, planned->id, &result, err);
     if (!rc) /* nor may it have come to this */
-        rc = pr_suite_file_write(r->opts->dir->path, planned->id,
-                                 &planned->params, r->arena, err);
+        rc = pr_suite_file_mend(r->opts->dir->path, planned->id,
+                                &planned->params, &r->gpus, r->arena, err);
     return rc ? rc : 1;
 }
 

@@ -216,6 +216,7 @@ static int open_all(struct pr_runner *r, struct pr_err *err)
         rc = pr_keeper_new(&calls, &r->keeper, err);
     if (!rc)
         rc = pr_monitor_new(NULL, &r->monitor, err);
+    r->slots.gpus = &r->gpus;
     r->attempts = (struct pr_attempt_ctx){r->keeper, r->monitor, &r->stop};
     return rc;
 }

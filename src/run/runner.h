@@ -24,6 +24,7 @@ struct pr_runner {
     struct pr_monitor *monitor;
     struct pr_stop stop;
     struct pr_attempt_ctx attempts;
+    struct pr_gpus gpus;
     struct pr_slot_sets slots;
     struct pr_arena *arena;  /* of the experiments that run together */
     struct pr_arena *spare;  /* of what comes after them */

@@ -3,7 +3,6 @@
 
 #include "base/json_build.h"
 #include "base/mem.h"
-#include "base/nvml.h"
 
 #include <string.h>
 
@@ -40,25 +39,20 @@ static const char *text_of(struct pr_arena *a, const struct pr_value *v)
 }
 
 /* Where the GPU is, so that its slot gets the processors near it. */
-static const char *pci_of(struct pr_nvml *nvml, const struct pr_value *v,
+static const char *pci_of(struct pr_gpus *gpus, const struct pr_value *v,
                           struct pr_arena *a)
 {
-    struct pr_nvml_device d;
+    const struct pr_gpu *g = v->kind == PR_INT ? pr_gpus_get(gpus, v->i) : NULL;
 
-    if (!nvml || v->kind != PR_INT || v->i < 0 ||
-        v->i >= (int64_t)pr_nvml_count(nvml) ||
-        !pr_nvml_device(nvml, (unsigned)v->i, &d) || !*d.pci)
-        return NULL;
-    return pr_arena_str(a, d.pci);
+    return g && *g->pci ? pr_arena_str(a, g->pci) : NULL;
 }
 
-static int make(const struct pr_suite_opts *suite, struct pr_arena *a,
-                struct pr_slots **ret, struct pr_err *err)
+static int make(const struct pr_suite_opts *suite, struct pr_gpus *gpus,
+                struct pr_arena *a, struct pr_slots **ret, struct pr_err *err)
 {
     bool apart = suite->slots->len > 0;
     unsigned n = apart ? suite->slots->len : 1;
     struct pr_slot_device *d = PR_ARENA_ARRAY(a, struct pr_slot_device, n);
-    struct pr_nvml *nvml = apart ? pr_nvml_open(NULL) : NULL;
     struct pr_slots_opts opts = {.count = n,
                                  .isolate = apart && suite->isolate,
                                  .devices = d,
@@ -71,10 +65,9 @@ static int make(const struct pr_suite_opts *suite, struct pr_arena *a,
             apart ? &suite->slots->items[i] : suite->devices;
 
         d[i].id = text_of(a, v);
-        d[i].pci = apart ? pci_of(nvml, v, a) : NULL;
+        d[i].pci = apart ? pci_of(gpus, v, a) : NULL;
         ok = d[i].id != NULL;
     }
-    pr_nvml_close(nvml);
     return ok ? pr_slots_new(&opts, ret, err) : pr_fail_nomem(err);
 }
 
@@ -100,7 +93,7 @@ static int add(struct pr_slot_sets *s, struct pr_keeper *keeper,
     if (!rc && !x->key)
         rc = pr_fail_nomem(err);
     if (!rc)
-        rc = make(suite, a, &x->slots, err);
+        rc = make(suite, s->gpus, a, &x->slots, err);
     if (!rc)
         rc = pr_keeper_hold(keeper, x->slots, err);
     if (rc) {

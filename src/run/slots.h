@@ -5,10 +5,12 @@
 #include "base/buf.h"
 #include "conf/sections.h"
 #include "launch/keeper.h"
+#include "run/gpus.h"
 
 /* Those made so far: one set for each way the machine is split. */
 struct pr_slot_sets {
     struct pr_slot_set *first;
+    struct pr_gpus *gpus;
 };
 
 /* The slot that suite.* asks for; NULL in *ret: none. *ret_set is the set it is

@@ -5,7 +5,6 @@
 #include "run/suite_compose.h"
 
 #include "base/json_build.h"
-#include "base/nvml.h"
 #include "run/suite_timings.h"
 #include "workload/suite.h"
 
@@ -184,27 +183,21 @@ static void put_machine(struct builder *b)
 {
     const struct pr_value *own = result(b->s, "milarun.gpu");
     const struct pr_value *devices = b->s->suite.devices;
-    struct pr_nvml *nvml = own ? NULL : pr_nvml_open(NULL);
-    struct pr_nvml_device gpu;
-    unsigned first = 0;
+    const struct pr_value *first = devices->len ? devices->items : NULL;
+    const struct pr_gpu *gpu = NULL;
     int64_t count = devices->len;
     char host[256] = "";
 
     (void)gethostname(host, sizeof host - 1);
     put(b, "hostname", text(b, host));
-    if (devices->len && devices->items[0].kind == PR_INT)
-        first = (unsigned)devices->items[0].i;
-    if (!count)
-        count = nvml ? (int64_t)pr_nvml_count(nvml) : 1;
-    if (own)
-        put(b, "gpu", *own);
-    else if (nvml && pr_nvml_device(nvml, first, &gpu))
-        put(b, "gpu", text(b, gpu.name));
-    else
-        put(b, "gpu", pr_null());
-    pr_nvml_close(nvml);
+    if (!own)
+        gpu = pr_gpus_get(b->s->gpus,
+                          first && first->kind == PR_INT ? first->i : 0);
+    put(b, "gpu", own ? *own : text(b, gpu && *gpu->name ? gpu->name : NULL));
+    if (!count && gpu)
+        count = pr_gpus_count(b->s->gpus);
     own = result(b->s, "milarun.device_count");
-    put(b, "device_count", own ? *own : pr_int(count));
+    put(b, "device_count", own ? *own : pr_int(count ? count : 1));
 }
 
 static void put_environ(struct builder *b)

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "conf/sections.h"
+#include "run/gpus.h"
 
 /* What it is made from. */
 struct pr_suite_source {
@@ -12,6 +13,7 @@ struct pr_suite_source {
     struct pr_suite_opts suite;
     bool ok;
     const char *time; /* of the end */
+    struct pr_gpus *gpus;
 };
 
 /* "0.1": repeat and device. Returns out; NULL: it has none. */

@@ -60,17 +60,29 @@ static const char *time_of(const struct pr_value *result, const char *path,
                                  (uint64_t)st.st_mtim.tv_nsec);
 }
 
-/* Everything there is about the experiment. 1: there; 0: it has no result. */
-static int load(const char *dir, const char *id, struct pr_arena *a,
-                struct pr_suite_source *ret, struct pr_err *err)
+static int read_params(const char *dir, const char *id, struct pr_arena *a,
+                       struct pr_value *ret, struct pr_err *err)
+{
+    char path[4096 + 64];
+
+    snprintf(path, sizeof path, "%s/experiments/%s/params.json", dir, id);
+    return read_json(path, a, ret, err);
+}
+
+/* Everything there is about the experiment; params are known already, or NULL.
+ * 1: there; 0: it has no result. */
+static int load(const char *dir, const char *id, const struct pr_value *params,
+                struct pr_arena *a, struct pr_suite_source *ret,
+                struct pr_err *err)
 {
     char path[4096 + 64], time[32];
     int rc = pr_result_read(dir, id, a, &ret->result, err);
 
     if (rc != 1)
         return rc;
-    snprintf(path, sizeof path, "%s/experiments/%s/params.json", dir, id);
-    rc = read_json(path, a, &ret->params, err);
+    rc = params ? PR_OK : read_params(dir, id, a, &ret->params, err);
+    if (params)
+        ret->params = *params;
     if (!rc)
         rc = pr_opt_fill(&pr_suite_section, &ret->params, a, &ret->suite, err);
     if (rc)
@@ -110,23 +122,18 @@ static bool has_file(const struct pr_suite_source *s)
     return pr_result_status(&s->result) != PR_STATUS_SKIPPED;
 }
 
-int pr_suite_file_write(const char *dir, const char *id,
-                        const struct pr_value *params, struct pr_arena *a,
-                        struct pr_err *err)
+static int write_one(struct pr_suite_source *s, struct pr_arena *a,
+                     struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_FILE);
-    struct pr_suite_source s = {0};
     struct pr_value all;
     const char *path;
     struct stat st;
-    int rc = is_suite(params) ? load(dir, id, a, &s, err) : 0;
+    int rc = name_of(s, a, &path, err);
 
-    if (rc != 1 || !has_file(&s))
-        return rc < 0 ? rc : PR_OK;
-    rc = name_of(&s, a, &path, err);
     if (rc || stat(path, &st) == 0)
         return rc;
-    rc = pr_suite_compose(&s, a, &all, err);
+    rc = pr_suite_compose(s, a, &all, err);
     if (rc)
         return rc;
     pr_json_write_indented(&text, &all, 4, 0);
@@ -136,6 +143,29 @@ int pr_suite_file_write(const char *dir, const char *id,
     return pr_file_write(path, text.data, text.len, err);
 }
 
+int pr_suite_file_write(const char *dir, const char *id,
+                        const struct pr_value *params, struct pr_gpus *gpus,
+                        struct pr_arena *a, struct pr_err *err)
+{
+    struct pr_suite_source s = {.gpus = gpus};
+    int rc = is_suite(params) ? load(dir, id, params, a, &s, err) : 0;
+
+    if (rc != 1 || !has_file(&s))
+        return rc < 0 ? rc : PR_OK;
+    return write_one(&s, a, err);
+}
+
+int pr_suite_file_mend(const char *dir, const char *id,
+                       const struct pr_value *planned, struct pr_gpus *gpus,
+                       struct pr_arena *a, struct pr_err *err)
+{
+    struct pr_value params;
+    int rc = is_suite(planned) ? read_params(dir, id, a, &params, err) : 1;
+
+    return rc ? rc < 0 ? rc : PR_OK
+              : pr_suite_file_write(dir, id, &params, gpus, a, err);
+}
+
 int pr_suite_file_forget(const char *dir, const char *id,
                          const struct pr_value *params, struct pr_arena *a,
                          struct pr_err *err)
@@ -143,7 +173,7 @@ int pr_suite_file_forget(const char *dir, const char *id,
     struct pr_suite_source s = {0};
     struct pr_err why = {0};
     const char *path;
-    int rc = is_suite(params) ? load(dir, id, a, &s, &why) : 0;
+    int rc = is_suite(params) ? load(dir, id, NULL, a, &s, &why) : 0;
 
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);

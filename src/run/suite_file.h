@@ -7,13 +7,19 @@
 #ifndef PR_RUN_SUITE_FILE_H
 #define PR_RUN_SUITE_FILE_H
 
+#include "run/gpus.h"
 #include "workload/workload.h"
 
 /* Writes it, unless it is there already or the experiment is none of a suite
- * (params has no suite.name). */
+ * (params, those of params.json, have no suite.name). */
 int pr_suite_file_write(const char *dir, const char *id,
-                        const struct pr_value *params, struct pr_arena *a,
-                        struct pr_err *err) PR_MUST_CHECK;
+                        const struct pr_value *params, struct pr_gpus *gpus,
+                        struct pr_arena *a, struct pr_err *err) PR_MUST_CHECK;
+
+/* The same for an experiment of an earlier run, of which there is the plan. */
+int pr_suite_file_mend(const char *dir, const char *id,
+                       const struct pr_value *planned, struct pr_gpus *gpus,
+                       struct pr_arena *a, struct pr_err *err) PR_MUST_CHECK;
 
 /* Removes the one of an experiment that is about to be run again. */
 int pr_suite_file_forget(const char *dir, const char *id,

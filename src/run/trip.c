@@ -143,7 +143,7 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
         rc = pr_result_write(r->opts->dir, &result, err);
     if (!rc)
         rc = pr_suite_file_write(r->opts->dir->path, t->planned.id, &t->full,
-                                 r->arena, err);
+                                 &r->gpus, r->arena, err);
     t->over = true;
     if (rc)
         return rc;
@@ -346,7 +346,8 @@ static int make_places(struct pr_runner *r, struct pr_trip *t, bool *begun,
     memcpy(t->dir, t->log, n);
     t->dir[n] = '\0';
     t->attempts = t->earlier;
-    put_logs_aside(t);
+    if (*begun)
+        put_logs_aside(t);
     return PR_OK;
 }
 
