@@ -7,18 +7,23 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "record/result.h"
 #include "run/metrics.h"
 #include "run/suite_compose.h"
 #include "workload/suite.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FILE = 64 << 20 };
+enum {
+    MAX_FILE = 64 << 20,
+    MAX_NAME = NAME_MAX - 40, /* while it is written it has a longer one */
+};
 
 static bool is_suite(const struct pr_value *params)
 {
@@ -95,22 +100,40 @@ static int load(const char *dir, const char *id, const struct pr_value *params,
     return ret->time ? 1 : pr_fail_nomem(err);
 }
 
+/* "<suite>[.<job>]" in room bytes: names are anybody's, and the file lies in
+ * the run directory whatever they are. The whole name is in the file. */
+static void put_names(struct pr_buf *out, const struct pr_suite_opts *s,
+                      size_t room)
+{
+    size_t from = out->len;
+
+    pr_buf_printf(out, "%.*s%s%.*s", (int)room, s->name, *s->job ? "." : "",
+                  (int)room, s->job);
+    if (!pr_buf_ok(out))
+        return;
+    out->len = from + pr_utf8_fit(out->data + from, out->len - from, room);
+    for (size_t i = from; i < out->len; i++)
+        if (out->data[i] == '/' || (i == from && out->data[i] == '.'))
+            out->data[i] = '_';
+}
+
 /* DIR/<suite>[.<job>][.J<id>][.FAIL].<time>.json */
 static int name_of(const struct pr_suite_source *s, struct pr_arena *a,
                    const char **ret, struct pr_err *err)
 {
-    PR_AUTO_BUF struct pr_buf path = PR_BUF_INIT(4096);
+    PR_AUTO_BUF struct pr_buf path = PR_BUF_INIT(PATH_MAX);
+    PR_AUTO_BUF struct pr_buf end = PR_BUF_INIT(MAX_NAME);
     char job_id[64];
 
-    pr_buf_printf(&path, "%s/%s", s->dir, s->suite.name);
-    if (*s->suite.job)
-        pr_buf_printf(&path, ".%s", s->suite.job);
     if (pr_suite_job_id(s, job_id))
-        pr_buf_printf(&path, ".J%s", job_id);
-    pr_buf_str(&path, s->ok ? "." : ".FAIL.");
-    put_time(&path, s->time);
-    pr_buf_str(&path, ".json");
-    if (!pr_buf_ok(&path))
+        pr_buf_printf(&end, ".J%s", job_id);
+    pr_buf_str(&end, s->ok ? "." : ".FAIL.");
+    put_time(&end, s->time);
+    pr_buf_str(&end, ".json");
+    pr_buf_printf(&path, "%s/", s->dir);
+    put_names(&path, &s->suite, MAX_NAME - end.len);
+    pr_buf_add(&path, end.data, end.len);
+    if (!pr_buf_ok(&path) || !pr_buf_ok(&end))
         return pr_fail(err, PR_E_IO, s->dir, "the path is too long");
     *ret = pr_arena_copy(a, path.data, path.len);
     return *ret ? PR_OK : pr_fail_nomem(err);
