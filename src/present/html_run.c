@@ -2,6 +2,7 @@
 #include "analyse/rundata.h"
 #include "present/html_impl.h"
 #include "present/run_table.h"
+#include "record/result.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,11 +28,20 @@ static void put_top(struct pr_html *h, const char *dir)
                    "<p id=\"said\" class=\"sr\" aria-live=\"polite\"></p>\n");
 }
 
+static void put_count(struct pr_html *h, uint64_t n, const char *what)
+{
+    if (n)
+        pr_html_printf(h, ", %llu %s", (unsigned long long)n, what);
+}
+
 static void put_short(struct pr_html *h, const struct pr_columns *c)
 {
-    uint64_t ok = c->by_status[PR_STATUS_OK];
-    uint64_t bad = c->experiments - ok - c->without_result;
-    bool whole = !c->without_result;
+    uint64_t bad = 0, stopped = c->by_status[PR_STATUS_INTERRUPTED];
+    bool whole = !c->without_result && !stopped;
+
+    for (int i = 0; i < PR_STATUS_COUNT; i++)
+        if (pr_status_is_failure((enum pr_status)i))
+            bad += c->by_status[i];
 
     pr_html_section(h, "short", "In short");
     pr_html_printf(h,
@@ -44,12 +54,12 @@ static void put_short(struct pr_html *h, const struct pr_columns *c)
                    : whole ? "PASS"
                            : "UNFINISHED",
                    (unsigned long long)c->experiments,
-                   c->experiments == 1 ? "" : "s", (unsigned long long)ok);
-    if (bad)
-        pr_html_printf(h, ", %llu failed", (unsigned long long)bad);
-    if (c->without_result)
-        pr_html_printf(h, ", %llu without a result yet",
-                       (unsigned long long)c->without_result);
+                   c->experiments == 1 ? "" : "s",
+                   (unsigned long long)c->by_status[PR_STATUS_OK]);
+    put_count(h, bad, "failed");
+    put_count(h, stopped, "interrupted");
+    put_count(h, c->by_status[PR_STATUS_SKIPPED], "skipped");
+    put_count(h, c->without_result, "without a result yet");
     pr_html_raw(h, ".</p>\n");
     if (c->warned)
         pr_html_printf(h, "<p>%llu came with warnings.</p>\n",
@@ -164,6 +174,12 @@ static void put_failure(struct pr_html *h, const char *dir,
     pr_html_failure(h, &f);
 }
 
+/* What was interrupted is no failure, but its log may be wanted. */
+static bool is_told(enum pr_status s)
+{
+    return s != PR_STATUS_OK && s != PR_STATUS_SKIPPED;
+}
+
 static int put_failures(struct pr_html *h, const char *dir, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
@@ -176,7 +192,7 @@ static int put_failures(struct pr_html *h, const char *dir, struct pr_err *err)
         return rc;
     pr_html_section(h, "failures", "Failures");
     while ((rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
-        if (row.result && strcmp(text_at(row.result, "status"), "ok") != 0 &&
+        if (row.result && is_told(pr_result_status(row.result)) &&
             failed++ < PR_HTML_FAILURES)
             put_failure(h, dir, &row, a);
         pr_arena_reset(a);

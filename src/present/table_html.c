@@ -4,10 +4,14 @@
 
 #include <string.h>
 
+#define NOTHING "–"
+
 static const char *look_of(const struct pr_column *c, const char *text)
 {
     if (c->kind != PR_COL_STATUS)
         return pr_column_is_right(c) ? "" : " class=\"text\"";
+    if (strcmp(text, NOTHING) == 0 || strcmp(text, "skipped") == 0)
+        return " class=\"text\"";
     return strcmp(text, "ok") == 0 ? " class=\"text good\""
                                    : " class=\"text bad\"";
 }
@@ -20,7 +24,7 @@ static void put_cell(const struct pr_table *t, size_t row, size_t col,
     pr_table_cell_text(t, row, col, look, false, text);
     out->failed |= !pr_buf_ok(text);
     if (!text->len)
-        pr_buf_str(text, "–");
+        pr_buf_str(text, NOTHING);
     if (!text->data)
         return;
     if (col)

@@ -22,3 +22,9 @@ enum pr_status pr_status_of(const char *word)
         s++;
     return (enum pr_status)s;
 }
+
+bool pr_status_is_failure(enum pr_status s)
+{
+    return s == PR_STATUS_FAILED || s == PR_STATUS_TIMEOUT ||
+           s == PR_STATUS_OOM;
+}

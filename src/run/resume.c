@@ -46,7 +46,7 @@ int pr_runner_finished_before(struct pr_runner *r,
         return rc;
     status = pr_result_status(&result);
     if (status == PR_STATUS_COUNT || status == PR_STATUS_INTERRUPTED ||
-        (pr_runner_is_failure(status) && r->opts->retry >= 0))
+        (pr_status_is_failure(status) && r->opts->retry >= 0))
         return 0;
     pr_runner_count(r, status);
     r->sum->earlier++;

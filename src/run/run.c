@@ -7,12 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool pr_runner_is_failure(enum pr_status s)
-{
-    return s == PR_STATUS_FAILED || s == PR_STATUS_TIMEOUT ||
-           s == PR_STATUS_OOM;
-}
-
 int pr_runner_record(struct pr_runner *r, struct pr_event e, struct pr_err *err)
 {
     int rc;
@@ -33,7 +27,7 @@ void pr_runner_count(struct pr_runner *r, enum pr_status status)
 {
     r->sum->by_status[status]++;
     r->done += status != PR_STATUS_INTERRUPTED;
-    r->failed += pr_runner_is_failure(status);
+    r->failed += pr_status_is_failure(status);
 }
 
 /* The next experiment of the plan: what was read already comes first. */

@@ -41,8 +41,6 @@ struct pr_runner {
     uint32_t tags; /* given so far */
 };
 
-bool pr_runner_is_failure(enum pr_status s);
-
 /* Records an event and shows it to whoever watches. */
 int pr_runner_record(struct pr_runner *r, struct pr_event e,
                      struct pr_err *err) PR_MUST_CHECK;

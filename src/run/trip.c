@@ -201,7 +201,7 @@ static int begin_try(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
 
 static bool is_tried_again(const struct pr_runner *r, const struct pr_trip *t)
 {
-    return pr_runner_is_failure(t->last.status) &&
+    return pr_status_is_failure(t->last.status) &&
            t->attempts < tries_allowed(r, t) && !r->stop.count;
 }
 

@@ -7,6 +7,12 @@ rm out/experiments/0003-*/result.json
 prony report out --html page.html > /dev/null
 grep -c UNFINISHED page.html
 grep -c PASS page.html || true
+# What is not to be run is no failure.
+prony run -q -P exp.command=true -V exp.status='["", "disabled"]' -o part > /dev/null
+prony report part --html page.html > /dev/null
+grep -o 'chip [a-z]*">[A-Z]*</span> [^.]*' page.html
+sed -n '/id="failures"/,/section>/p' page.html
+grep -o '<td class="[a-z ]*">[a-z]*ed</td>' page.html
 cat > two.json << END
 {"a": {"experiment": "command", "command": "true"},
  "b": {"experiment": "command", "command": "true"}}
