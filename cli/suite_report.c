@@ -64,38 +64,20 @@ bool suite_asked(const struct cli *c)
 
 /* ---- what is asked for */
 
-static bool is_number(const char *s)
+/* As Python's float() takes it: 1_000.5, 1e3. */
+static int read_price(const char *text, double *ret, struct pr_err *err)
 {
-    size_t digits = 0;
-    bool point = false, exponent = false;
+    size_t len = strlen(text);
 
-    for (s += *s == '+' || *s == '-'; *s; s++) {
-        if (*s >= '0' && *s <= '9')
-            digits++;
-        else if (*s == '.' && !point && !exponent)
-            point = true;
-        else if ((*s | 32) == 'e' && digits && !exponent) {
-            exponent = true;
-            s += s[1] == '+' || s[1] == '-';
-            if (s[1] < '0' || s[1] > '9')
-                return false;
-        } else if (*s != '_' || s[1] < '0' || s[1] > '9' || !digits)
-            return false;
-    }
-    return digits > 0;
-}
-
-int suite_number(const char *text, const char *what, double *ret,
-                 struct pr_err *err)
-{
-    const char *digits = text + (*text == '+');
-
-    if (!is_number(text)) {
-        pr_fail(err, PR_E_USAGE, "", "%s wants a number, got '%s'", what, text);
+    if (!len || pr_decimal_length(text, len) != len) {
+        pr_fail(err, PR_E_USAGE, "", "--price wants a number, got '%s'", text);
         return pr_hint(err, "for example 100000 or 2499.5");
     }
-    *ret = pr_decimal_read(digits, strlen(digits));
-    return PR_OK;
+    *ret = pr_decimal_read(text, len);
+    if (*ret > 0 && isfinite(*ret))
+        return PR_OK;
+    return pr_fail(err, PR_E_USAGE, "",
+                   "--price wants a number above 0, got '%s'", text);
 }
 
 /* Every value of an option that may be repeated. */
@@ -132,14 +114,7 @@ int suite_ask_read(struct cli *c, const char *path, struct suite_ask *ret,
         .strict = arg_on(c, A_STRICT),
     };
     rc = every(c, A_COMPARE, ret, err);
-    if (!rc && price)
-        rc = suite_number(price, "--price", &ret->price, err);
-    if (!rc && price && !(ret->price > 0 && isfinite(ret->price))) {
-        pr_fail(err, PR_E_USAGE, "", "--price wants a number above 0, got '%s'",
-                price);
-        rc = PR_E_USAGE;
-    }
-    return rc;
+    return rc || !price ? rc : read_price(price, &ret->price, err);
 }
 
 /* ---- reading */

@@ -45,8 +45,4 @@ int suite_ask_read(struct cli *c, const char *path, struct suite_ask *ret,
 int suite_summary(const char *path, const char *file,
                   struct pr_err *err) PR_MUST_CHECK;
 
-/* A number as Python's float() takes it: 1_000.5, 1e3. what: for the error. */
-int suite_number(const char *text, const char *what, double *ret,
-                 struct pr_err *err) PR_MUST_CHECK;
-
 #endif

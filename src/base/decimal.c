@@ -152,6 +152,47 @@ double pr_decimal_read(const char *s, size_t len)
     return d.negative ? -f : f;
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *skip_digits(const char *s, const char *end)
+{
+    const char *from = s;
+
+    while (s < end && (is_digit(*s) || (*s == '_' && s > from && s + 1 < end &&
+                                        is_digit(s[1]))))
+        s++;
+    return s;
+}
+
+size_t pr_decimal_length(const char *s, size_t len)
+{
+    const char *from = s, *end = s + len, *more;
+    bool any;
+
+    s += s < end && (*s == '-' || *s == '+');
+    more = skip_digits(s, end);
+    any = more > s;
+    s = more;
+    if (s < end && *s == '.') {
+        more = skip_digits(s + 1, end);
+        any |= more > s + 1;
+        s = more;
+    }
+    if (!any)
+        return 0;
+    if (s < end && (*s | 32) == 'e') {
+        const char *e = s + 1;
+
+        e += e < end && (*e == '-' || *e == '+');
+        more = skip_digits(e, end);
+        s = more > e ? more : s;
+    }
+    return (size_t)(s - from);
+}
+
 /* |f| times 10^digits as a whole number, rounded to even as printf does. The
  * product of the mantissa (53 bits) and a thousand fits, and what is shifted
  * out of it decides. */

@@ -12,6 +12,11 @@
  * The nearest double, infinite when too large. */
 double pr_decimal_read(const char *s, size_t len);
 
+/* How many bytes from s on are a number as Python's float() takes one, but for
+ * its words for what is not finite: a sign, digits with single underscores
+ * between them, a point, an exponent. 0: none. */
+size_t pr_decimal_length(const char *s, size_t len);
+
 /* What printf writes for "%.*f" with up to three digits, several times faster
  * and with a point in any locale. Returns the bytes, without a NUL; 0: the
  * number is not below 1e15, or no number, and printf has to do it. */

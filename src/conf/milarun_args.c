@@ -8,7 +8,7 @@
 #include "conf/literal.h"
 #include "conf/milarun_impl.h"
 
-#include <math.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,43 +28,17 @@ static bool read_int(const char *s, int64_t *ret)
         }
         if (*p == '_' ? before < '0' || before > '9' : *p < '0' || *p > '9')
             return false;
-        if (*p != '_' && n < 20)
-            digits[n++] = *p;
-        else if (*p != '_')
+        if (*p != '_' && n + 1 == sizeof digits)
             return false;
+        if (*p != '_')
+            digits[n++] = *p;
     }
     if (before < '0' || before > '9')
         return false;
     digits[n] = '\0';
+    errno = 0;
     *ret = strtoll(digits, NULL, 10);
-    return n < 20;
-}
-
-/* Digits with a point and an exponent where they may be. */
-static bool is_decimal(const char *s)
-{
-    size_t digits = 0, n;
-
-    s += *s == '-' || *s == '+';
-    for (n = strspn(s, "0123456789_"); *s && *s != 'e' && *s != 'E';) {
-        digits += n;
-        s += n;
-        if (*s != '.')
-            break;
-        s++;
-        n = strspn(s, "0123456789_");
-        digits += n;
-        s += n;
-        break;
-    }
-    if (!digits || (*s && *s != 'e' && *s != 'E'))
-        return false;
-    if (!*s)
-        return true;
-    s++;
-    s += *s == '-' || *s == '+';
-    n = strspn(s, "0123456789");
-    return n && !s[n];
+    return !errno;
 }
 
 static int fail_value(struct pr_milarun_build *b,
@@ -89,7 +63,7 @@ int pr_milarun_read(struct pr_milarun_build *b,
         *ret = pr_int(i);
         return PR_OK;
     case PR_TAKES_FLOAT:
-        if (!is_decimal(text))
+        if (!*text || pr_decimal_length(text, strlen(text)) != strlen(text))
             return fail_value(b, arg, text);
         *ret = pr_float(pr_decimal_read(text, strlen(text)));
         return PR_OK;

@@ -52,62 +52,24 @@ static bool find_word(struct span line, int i, struct span *ret)
     return true;
 }
 
-/* ---- float() */
-
-static size_t digits(const char *p, const char *end)
-{
-    const char *from = p;
-
-    while (p < end && (isdigit((unsigned char)*p) ||
-                       (*p == '_' && p > from && p + 1 < end &&
-                        isdigit((unsigned char)p[1]))))
-        p++;
-    return (size_t)(p - from);
-}
-
-/* How much of it is digits, a point and an exponent. */
-static size_t number_length(const char *p, const char *end)
-{
-    const char *from = p;
-    size_t whole = digits(p, end), part = 0;
-
-    p += whole;
-    if (p < end && *p == '.') {
-        part = digits(p + 1, end);
-        p += 1 + part;
-    }
-    if (!whole && !part)
-        return 0;
-    if (p < end && (*p == 'e' || *p == 'E')) {
-        const char *e = p + 1;
-        if (e < end && (*e == '+' || *e == '-'))
-            e++;
-        if (digits(e, end))
-            p = e + digits(e, end);
-    }
-    return (size_t)(p - from);
-}
-
-/* What Python's float() takes, without its words for what is not finite: they
+/* What Python's float() takes, but for its words for what is not finite: they
  * are no throughput. */
 static bool read_float(struct span w, double *ret)
 {
     const char *p = w.p, *end = w.p + w.len;
-    bool minus = false;
     double f;
 
     while (p < end && isspace((unsigned char)*p))
         p++;
     while (end > p && isspace((unsigned char)end[-1]))
         end--;
-    if (p < end && (*p == '+' || *p == '-'))
-        minus = *p++ == '-';
-    if (p == end || number_length(p, end) != (size_t)(end - p))
+    if (p == end ||
+        pr_decimal_length(p, (size_t)(end - p)) != (size_t)(end - p))
         return false;
     f = pr_decimal_read(p, (size_t)(end - p));
     if (!isfinite(f))
         return false;
-    *ret = minus ? -f : f;
+    *ret = f;
     return true;
 }
 

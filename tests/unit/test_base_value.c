@@ -204,6 +204,31 @@ static void fixed_digits_are_those_of_printf(void **state)
     assert_int_equal(pr_decimal_fixed(1, 4, out), 0);
 }
 
+/* As Python's float() has it. */
+static void numbers_have_a_length(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t len;
+    } rows[] = {{"", 0},        {"_", 0},       {"-", 0},       {".", 0},
+                {"+.", 0},      {"e5", 0},      {"_1", 0},      {"nan", 0},
+                {"inf", 0},     {"1", 1},       {"1.", 2},      {".5", 2},
+                {"-1.5", 4},    {"+7", 2},      {"1_000.5", 7}, {"1__0", 1},
+                {"1_", 1},      {"1._5", 2},    {"1e", 1},      {"1e+", 1},
+                {"1e5", 3},     {"1E-05", 5},   {"1e1_0", 5},   {"1e_1", 1},
+                {"1.5e3x", 5},  {"1 ", 1},      {"1.2.3", 3},   {"--1", 0},
+                {"12345,6", 5}, {"0x10", 1},    {"1_0_0", 5},   {".e1", 0},
+                {"5.e1", 4},    {"-.5e-1_2", 8}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(pr_decimal_length(rows[i].text, strlen(rows[i].text)),
+                         rows[i].len);
+    assert_int_equal(pr_decimal_length("12", 1), 1);
+    assert_int_equal(pr_decimal_length("1_2", 2), 1);
+    assert_int_equal(pr_decimal_length("1e5", 2), 1);
+}
+
 /* Half way between two doubles, decided by the thousandth digit. */
 static void long_decimals_are_not_cut(void **state)
 {
@@ -510,6 +535,7 @@ int main(void)
         TEST(floats_read_back_and_are_no_longer_than_17_digits),
         TEST(decimals_are_read_to_the_last_bit),
         TEST(fixed_digits_are_those_of_printf),
+        TEST(numbers_have_a_length),
         TEST(long_decimals_are_not_cut),
         TEST(numbers_ignore_the_locale),
         TEST(equality_is_pythons),
