@@ -67,14 +67,6 @@ const char *pr_milarun_network(const char *name)
     return name;
 }
 
-const char *pr_milarun_at(size_t i, const char **ret_missing)
-{
-    if (i >= sizeof tests / sizeof *tests)
-        return NULL;
-    *ret_missing = *tests[i].missing ? tests[i].missing : NULL;
-    return tests[i].experiment;
-}
-
 bool pr_milarun_is_ours(const char *experiment)
 {
     return strncmp(experiment, "prony.", 6) == 0;

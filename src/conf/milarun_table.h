@@ -40,9 +40,6 @@ int pr_milarun_work(const struct pr_milarun_ask *ask, struct pr_arena *a,
                     struct pr_milarun_work *ret, struct pr_buf *notes,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* The tests of the table in order; NULL: i is too large. For lists and docs. */
-const char *pr_milarun_at(size_t i, const char **ret_missing);
-
 /* Whether this processor computes in bfloat16. */
 bool pr_milarun_half_here(void);
 

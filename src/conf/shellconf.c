@@ -17,7 +17,8 @@ enum {
     MAX_DEPTH = 16,
     MAX_FILES = 256,
     MAX_FOLDERS = 4, /* above the file's own, that source is looked for in */
-    MAX_WORDS = 65536,
+    MAX_VARS = 4096, /* both are looked through one by one */
+    MAX_WORDS = 8192,
 };
 
 struct pr_shell_var *pr_shell_find(const struct pr_shellconf *c,
@@ -29,19 +30,25 @@ struct pr_shell_var *pr_shell_find(const struct pr_shellconf *c,
     return NULL;
 }
 
-static struct pr_shell_var *add_var(struct pr_shellconf *c, const char *name)
+static int add_var(struct pr_shell_reader *r, const char *name,
+                   struct pr_shell_var **ret, struct pr_err *err)
 {
+    struct pr_shellconf *c = r->conf;
     struct pr_shell_var *v = pr_shell_find(c, name);
 
+    *ret = v;
     if (v)
-        return v;
+        return PR_OK;
+    if (c->count == MAX_VARS)
+        return pr_fail_at(err, PR_E_CONF, r->name, r->line, 0,
+                          "more than %d variables", MAX_VARS);
     v = pr_arena_grow(c->arena, c->vars, c->count, &c->cap, sizeof *v);
     if (!v)
-        return NULL;
+        return pr_fail_nomem(err);
     c->vars = v;
-    v += c->count++;
+    *ret = v += c->count++;
     *v = (struct pr_shell_var){.name = name};
-    return v;
+    return PR_OK;
 }
 
 static int add_word(struct pr_shellconf *c, struct pr_shell_var *v,
@@ -264,11 +271,12 @@ static int assign(struct pr_shell_reader *r, const char *name, bool map,
                   struct pr_err *err)
 {
     bool given = r->p < r->end && *r->p == '=';
-    struct pr_shell_var *v = add_var(r->conf, name);
     bool list = given && r->p + 1 < r->end && r->p[1] == '(';
+    struct pr_shell_var *v;
+    int rc = add_var(r, name, &v, err);
 
-    if (!v)
-        return pr_fail_nomem(err);
+    if (rc)
+        return rc;
     if ((!given && !map) || (given && map && !list))
         return refuse(r, r->line, err);
     v->file = r->name;
@@ -311,7 +319,7 @@ static int read_statement(struct pr_shell_reader *r, struct pr_err *err)
             return refuse(r, line, err);
         name = pr_shell_name(r);
         if (!name)
-            return refuse(r, line, err);
+            return r->no_memory ? pr_fail_nomem(err) : refuse(r, line, err);
     }
     rc = assign(r, name, map, err);
     return rc ? rc : end_statement(r, err);

@@ -32,6 +32,7 @@ struct pr_shellconf {
     struct pr_arena *arena;
     struct pr_shell_var *vars; /* in the order they were first assigned */
     size_t count, cap;
+    size_t bytes; /* of all words that were read */
 };
 
 struct pr_shell_opts {

@@ -4,7 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MAX_WORD = 1 << 20 };
+/* One word that refers to others, again and again, may make much of little. */
+enum { MAX_WORD = 1 << 20, MAX_ALL = 64 << 20 };
 
 void pr_shell_skip(struct pr_shell_reader *r, bool lines)
 {
@@ -201,6 +202,9 @@ int pr_shell_word_read(struct pr_shell_reader *r, const char **ret,
                          : pr_fail_nomem(err);
     if (word.len && memchr(word.data, '\0', word.len))
         return bad(r, "a word holds a zero byte", err);
+    r->conf->bytes += word.len;
+    if (r->conf->bytes > MAX_ALL)
+        return bad(r, "all words together are too long", err);
     *ret = word.len ? pr_arena_copy(r->conf->arena, word.data, word.len) : "";
     return *ret ? PR_OK : pr_fail_nomem(err);
 }

@@ -175,6 +175,43 @@ static void circles(void **state)
     assert_int_equal(pr_shellconf_read("two.sh", NULL, a, &c, &err), PR_OK);
 }
 
+static void assert_too_much(const struct pr_buf *text, const char *words)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct pr_shellconf c;
+    struct pr_err err = {0};
+
+    assert_true(pr_buf_ok(text));
+    assert_int_equal(
+        pr_shellconf_parse(text->data, text->len, "f", NULL, a, &c, &err),
+        PR_E_CONF);
+    assert_non_null(strstr(err.msg, words));
+}
+
+/* A small file must not take minutes, or all memory. */
+static void much_of_little(void **state)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4 << 20);
+
+    (void)state;
+    for (int i = 0; i < 400000; i++)
+        pr_buf_printf(&text, "a%d=\n", i);
+    assert_too_much(&text, "more than 4096 variables");
+    pr_buf_clear(&text);
+    pr_buf_str(&text, "declare -A m=(");
+    for (int i = 0; i < 200000; i++)
+        pr_buf_printf(&text, " [a%d]=", i);
+    pr_buf_char(&text, ')');
+    assert_too_much(&text, "more than 8192 words");
+    pr_buf_clear(&text);
+    pr_buf_str(&text, "a=");
+    for (int i = 0; i < 1000000; i++)
+        pr_buf_char(&text, 'x');
+    for (int i = 0; i < 300000; i++)
+        pr_buf_str(&text, "\nb=$a");
+    assert_too_much(&text, "too long");
+}
+
 static int read_once(void)
 {
     static const char text[] =
@@ -200,6 +237,7 @@ int main(void)
         cmocka_unit_test(statements),
         cmocka_unit_test_setup_teardown(sources, enter, leave),
         cmocka_unit_test_setup_teardown(circles, enter, leave),
+        cmocka_unit_test(much_of_little),
         cmocka_unit_test(out_of_memory),
     };
 
