@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/report.h"
+#include "cli/suite_report.h"
 #include "present/capacity_report.h"
 #include "present/dlio_report.h"
 #include "present/emulate_report.h"
@@ -17,6 +18,7 @@
 #include "present/run_table.h"
 #include "present/screen.h"
 #include "present/trained_report.h"
+#include "present/unfinished_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -281,13 +283,11 @@ static int run_people(struct report *r, struct pr_err *err)
 }
 
 /* What was emulated, and what MLPerf's rules say of it, as members. */
-static int more_json(struct report *r, struct pr_jb *jb, bool *ret_any,
-                     struct pr_err *err)
+static int more_json(struct report *r, struct pr_jb *jb, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf none = PR_BUF_INIT(1u << 30);
     struct pr_jb probe;
     uint64_t count = 0;
-    size_t before = jb->out->len;
     int rc;
 
     pr_jb_init(&probe, &none, 1);
@@ -299,19 +299,18 @@ static int more_json(struct report *r, struct pr_jb *jb, bool *ret_any,
         rc = pr_trained_report_json(r->dir, jb, "trained", err);
     if (!rc)
         rc = pr_mlperf_run_json(r->dir, jb, "mlperf", err);
-    *ret_any = jb->out->len > before;
     return rc;
 }
 
 /* The table's document, with these members. */
-static int run_json(struct report *r, struct pr_err *err)
+static int run_json(struct report *r, const struct pr_unfinished *left,
+                    struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1u << 30);
     struct pr_json_in in = {
         .name = r->dir, .text = r->out->data, .len = r->out->len};
     struct pr_value all;
     struct pr_jb jb;
-    bool any = false;
     int rc = pr_buf_ok(r->out) ? pr_json_read(&in, r->arena, &all, NULL, err)
                                : pr_fail_nomem(err);
 
@@ -321,8 +320,9 @@ static int run_json(struct report *r, struct pr_err *err)
     pr_jb_obj(&jb, NULL);
     for (uint32_t i = 0; i < all.len; i++)
         pr_jb_value(&jb, all.members[i].key, &all.members[i].value);
-    rc = more_json(r, &jb, &any, err);
-    if (rc || !any)
+    pr_unfinished_json(left, &jb, "run");
+    rc = more_json(r, &jb, err);
+    if (rc)
         return rc;
     pr_buf_clear(r->out);
     pr_buf_add(r->out, text.data, text.len);
@@ -333,17 +333,21 @@ static int run_json(struct report *r, struct pr_err *err)
 
 static int report_run(struct report *r, struct pr_err *err)
 {
+    struct pr_unfinished left;
     struct pr_columns found;
-    int rc = pr_run_table(r->dir, r->format, &r->style, 0, r->out, &found, err);
+    int rc = pr_unfinished_find(r->dir, r->arena, &left, err);
 
+    if (!rc)
+        rc = pr_run_table(r->dir, r->format, &r->style, 0, r->out, &found, err);
     if (rc)
         return rc;
+    say_left(r->dir, &left);
     if (r->format == PR_TABLE_TEXT) {
         pr_buf_char(r->out, '\n');
         pr_run_counts(&found, r->out);
     }
     if (r->format == PR_TABLE_JSON)
-        return run_json(r, err);
+        return run_json(r, &left, err);
     return r->format == PR_TABLE_CSV ? PR_OK : run_people(r, err);
 }
 

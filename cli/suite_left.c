@@ -1,34 +1,23 @@
-/* A suite of a run that was stopped, or still goes on: its report says so. */
+/* A run that was stopped, or still goes on: its report says so. */
 #include "cli/suite_report.h"
 
-#include "analyse/columns.h"
-#include "base/arena.h"
+#include "present/screen.h"
+#include "present/unfinished_text.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <unistd.h>
-
-void suite_say_left(const struct pr_suite *s)
+void say_left(const char *path, const struct pr_unfinished *u)
 {
-    PR_AUTO_ARENA struct pr_arena *a = NULL;
-    char path[4096], text[128];
-    struct pr_columns found = {0};
-    struct pr_err err = {0};
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
+    PR_AUTO_BUF struct pr_buf safe = PR_BUF_INIT(1 << 17);
 
-    if (s->kind != PR_SUITE_RESULTS && s->kind != PR_SUITE_RUN)
+    if (!u->missing)
         return;
-    if ((size_t)snprintf(path, sizeof path, "%s/plan.json", s->path) >=
-            sizeof path ||
-        access(path, R_OK))
-        return; /* milarun's own folder: nobody knows what was planned */
-    a = pr_arena_new(65536);
-    if (!a || pr_columns_find(s->path, a, &found, &err) ||
-        !found.without_result)
+    pr_buf_str(&text, u->running ? "the run still goes on: "
+                                 : "the run was interrupted: ");
+    pr_unfinished_text(u, &text);
+    if (!pr_buf_ok(&text))
         return;
-    snprintf(text, sizeof text,
-             "%" PRIu64 " of %" PRIu64 " experiments have no result yet",
-             found.without_result, found.experiments);
-    say_warning(s->path, text,
-                "'prony run --resume DIR' goes on with a run "
-                "that was stopped");
+    pr_screen_clean(&safe, text.data, text.len);
+    if (pr_buf_ok(&safe))
+        say_warning(path, safe.data,
+                    u->running ? "" : "'prony run --resume DIR' goes on");
 }

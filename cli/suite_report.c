@@ -193,7 +193,7 @@ static void say_files(const struct pr_suite *s)
     if (s->bad > SAY_NOTES)
         say(SAY_WARNING, "warning: %" PRIu64 " more files could not be read\n",
             s->bad - SAY_NOTES);
-    suite_say_left(s);
+    say_left(s->path, &s->left);
 }
 
 /* A name with a line break must not make up a line of its own. */

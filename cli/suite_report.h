@@ -27,8 +27,8 @@ struct suite_ask {
 int suite_report(struct cli *c, const struct suite_ask *ask,
                  struct pr_err *err) PR_MUST_CHECK;
 
-/* Warns of experiments that the plan beside a suite has, and no result. */
-void suite_say_left(const struct pr_suite *s);
+/* Warns of a run that has not come to its end. */
+void say_left(const char *path, const struct pr_unfinished *u);
 
 /* Whether `report PATH` is about a suite: a file, or a folder that holds
  * results of one and is nothing else we know. */

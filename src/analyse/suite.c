@@ -139,6 +139,10 @@ static int read_folder(struct pr_suite_work *w,
         return rc;
     if (opts->system && w->suite.kind != PR_SUITE_SYSTEMS)
         return no_systems(w->suite.path, err);
+    if (w->suite.kind == PR_SUITE_RESULTS || w->suite.kind == PR_SUITE_RUN)
+        rc = pr_unfinished_find(w->suite.path, w->arena, &w->suite.left, err);
+    if (rc)
+        return rc;
     if (w->suite.kind == PR_SUITE_RUN)
         return pr_suite_read_run(w, err);
     if (w->suite.kind == PR_SUITE_MILABENCH)

@@ -11,6 +11,7 @@
 #ifndef PR_ANALYSE_SUITE_H
 #define PR_ANALYSE_SUITE_H
 
+#include "analyse/unfinished.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/value.h"
@@ -121,6 +122,7 @@ struct pr_suite {
     const struct pr_suite_note *notes; /* the first of these */
     size_t note_count;
     struct pr_suite_host host;
+    struct pr_unfinished left; /* of a run of ours */
 };
 
 enum { PR_SUITE_NOTES = 32 };

@@ -11,6 +11,7 @@
  */
 #include "plan/devices.h"
 #include "plan/source.h"
+#include "plan/suite_name.h"
 
 #include "base/nearest.h"
 
@@ -391,13 +392,25 @@ static int check_name(const struct reader *r)
 {
     const char *key = r->job->key;
 
-    if (*key && *key != '.' && !strchr(key, '/') &&
-        strlen(key) == r->job->key_len && r->job->key_len <= 100)
+    if (pr_suite_name_fits(key) && strlen(key) == r->job->key_len)
         return PR_OK;
-    return pr_fail_at(r->err, PR_E_CONF, r->path, r->job->line, r->job->col,
-                      "'%.100s' cannot be the name of a job: it becomes part "
-                      "of a file's name",
-                      key);
+    pr_fail_at(r->err, PR_E_CONF, r->path, r->job->line, r->job->col,
+               "'%.100s' cannot be the name of a job: it becomes part "
+               "of a file's name",
+               key);
+    return pr_hint(r->err, PR_SUITE_NAME_HINT);
+}
+
+/* The same for the profile's own name. */
+static int check_suite(const struct reader *r)
+{
+    if (!pr_suite_name_has_control(r->suite))
+        return PR_OK;
+    pr_fail(r->err, PR_E_CONF, r->path,
+            "'%.100s' cannot be the name of a suite: it becomes part of a "
+            "file's name",
+            r->suite);
+    return pr_hint(r->err, "rename the profile: no control characters");
 }
 
 static int read_one(struct reader *r, const struct pr_value *all)
@@ -431,6 +444,8 @@ int pr_from_milarun(struct pr_scope *s, const struct pr_source *src,
 
     if (!f || !r.suite)
         return pr_fail_nomem(err);
+    if (!rc)
+        rc = check_suite(&r);
     if (!rc && all && all->kind != PR_MAP)
         rc = pr_fail_at(err, PR_E_CONF, src->path, all->line, all->col,
                         "'*' must be a map, got %s", pr_kind_name(all->kind));

@@ -77,6 +77,9 @@ void pr_html_strip(struct pr_html *h, double *values, size_t count,
 
 /* ---- sections */
 
+/* What a run that has not come to its end lacks; nothing of one that has. */
+void pr_html_left(struct pr_html *h, const struct pr_unfinished *u);
+
 void pr_html_scores(struct pr_html *h, const struct pr_suite_report *r);
 void pr_html_tests(struct pr_html *h, const struct pr_suite_report *r);
 void pr_html_cards(struct pr_html *h, const struct pr_suite_report *r,

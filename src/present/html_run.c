@@ -34,10 +34,11 @@ static void put_count(struct pr_html *h, uint64_t n, const char *what)
         pr_html_printf(h, ", %llu %s", (unsigned long long)n, what);
 }
 
-static void put_short(struct pr_html *h, const struct pr_columns *c)
+static void put_short(struct pr_html *h, const struct pr_columns *c,
+                      const struct pr_unfinished *left)
 {
     uint64_t bad = 0, stopped = c->by_status[PR_STATUS_INTERRUPTED];
-    bool whole = !c->without_result && !stopped;
+    bool whole = !c->without_result && !stopped && !left->missing;
 
     for (int i = 0; i < PR_STATUS_COUNT; i++)
         if (pr_status_is_failure((enum pr_status)i))
@@ -61,6 +62,7 @@ static void put_short(struct pr_html *h, const struct pr_columns *c)
     put_count(h, c->by_status[PR_STATUS_SKIPPED], "skipped");
     put_count(h, c->without_result, "without a result yet");
     pr_html_raw(h, ".</p>\n");
+    pr_html_left(h, left);
     if (c->warned)
         pr_html_printf(h, "<p>%llu came with warnings.</p>\n",
                        (unsigned long long)c->warned);
@@ -70,12 +72,16 @@ static void put_short(struct pr_html *h, const struct pr_columns *c)
 static int put_table(struct pr_html *h, const char *dir, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct pr_unfinished left;
     struct pr_columns found;
-    int rc = pr_run_table(dir, PR_TABLE_HTML, NULL, 0, &text, &found, err);
+    int rc = a ? pr_unfinished_find(dir, a, &left, err) : pr_fail_nomem(err);
 
+    if (!rc)
+        rc = pr_run_table(dir, PR_TABLE_HTML, NULL, 0, &text, &found, err);
     if (rc)
         return rc;
-    put_short(h, &found);
+    put_short(h, &found, &left);
     pr_html_section(h, "experiments", "Experiments");
     pr_html_raw(h, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                    "aria-label=\"Experiments\">");

@@ -70,10 +70,17 @@ static void put_machine(struct pr_html *h, const struct pr_suite *s)
 static void put_runs(struct pr_html *h, const struct pr_suite_report *r,
                      const struct totals *t)
 {
+    bool whole = !r->suite->left.missing;
+
     pr_html_printf(h,
                    "<p class=\"lead\"><span class=\"chip %s\">%s</span> "
                    "%zu test%s, %llu run%s",
-                   r->pass ? "good" : "bad", r->pass ? "PASS" : "FAIL",
+                   !r->pass ? "bad"
+                   : whole  ? "good"
+                            : "",
+                   !r->pass ? "FAIL"
+                   : whole  ? "PASS"
+                            : "UNFINISHED",
                    r->count, plural(r->count), (unsigned long long)t->runs,
                    plural(t->runs));
     if (t->devices > 1)
@@ -132,6 +139,7 @@ static void put_short(struct pr_html *h, const struct pr_suite_report *r)
 
     pr_html_section(h, "short", "In short");
     put_runs(h, r, &t);
+    pr_html_left(h, &r->suite->left);
     if (r->scored)
         pr_html_printf(h,
                        "<p>The score is <strong>%.2f</strong> as milarun "
@@ -230,7 +238,9 @@ void pr_html_scores(struct pr_html *h, const struct pr_suite_report *r)
                    "%.2f%% (%s)</td></tr>\n",
                    r->pass ? "good" : "bad",
                    isfinite(r->failure_rate) ? 100 * r->failure_rate : 0,
-                   r->pass ? "PASS" : "FAIL");
+                   !r->pass                 ? "FAIL"
+                   : r->suite->left.missing ? "UNFINISHED"
+                                            : "PASS");
     if (r->scored)
         put_line(h, "Score", 0, r->score);
     for (size_t i = 0; r->scored && r->base_scores && i < r->bases; i++)

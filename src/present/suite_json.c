@@ -3,6 +3,7 @@
 #include "base/json_build.h"
 #include "base/utf8.h"
 #include "present/suite_report.h"
+#include "present/unfinished_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -241,7 +242,7 @@ static void json_scores(struct pr_jb *jb, const struct pr_suite_report *r)
 {
     pr_jb_obj(jb, "scores");
     pr_jb_float(jb, "failure_rate", r->failure_rate);
-    pr_jb_bool(jb, "pass", r->pass);
+    pr_jb_bool(jb, "pass", r->pass && !r->suite->left.missing);
     if (r->scored) {
         pr_jb_float(jb, "score", r->score);
         pr_jb_float(jb, "milarun", r->milarun);
@@ -309,6 +310,8 @@ int pr_suite_json(const struct pr_suite_report *r, struct pr_buf *out,
     pr_jb_str(&jb, "source", r->suite->path);
     pr_jb_str(&jb, "from", kinds[r->suite->kind]);
     pr_jb_str(&jb, "title", r->title);
+    if (r->suite->left.total)
+        pr_unfinished_json(&r->suite->left, &jb, "run");
     pr_jb_arr(&jb, "tests");
     for (size_t i = 0; i < r->count; i++)
         json_row(&jb, r, &r->rows[i]);

@@ -113,7 +113,8 @@ static void put_names(struct pr_buf *out, const struct pr_suite_opts *s,
         return;
     out->len = from + pr_utf8_fit(out->data + from, out->len - from, room);
     for (size_t i = from; i < out->len; i++)
-        if (out->data[i] == '/' || (i == from && out->data[i] == '.'))
+        if (out->data[i] == '/' || (i == from && out->data[i] == '.') ||
+            (unsigned char)out->data[i] < ' ' || out->data[i] == 0x7f)
             out->data[i] = '_';
 }
 

@@ -22,3 +22,13 @@ prony report suite > /dev/null
 rm suite/experiments/0002-*/result.json suite/two.b.*
 prony report suite
 prony summary suite > /dev/null
+prony report suite -q --html suite.html > /dev/null
+grep -c UNFINISHED suite.html
+grep -c PASS suite.html || true
+grep -o 'The run was interrupted[^<]*' suite.html
+prony report suite -q --format json | grep -A4 -E '"run"|"pass"' | head -12
+prony report out --format json | grep -A4 '"run"'
+# Interrupted ones are no failures of theirs, and are missing.
+sed -i 's/"status": *"ok"/"status": "interrupted"/' out/events.ndjson
+prony report out -q --html page.html > /dev/null
+grep -c 'chip ">UNFINISHED' page.html

@@ -20,3 +20,12 @@ for e in json.load(open("plan.json"))["experiments"]:
 END
 prony plan mine.json --name a,zz || echo "status $?"
 prony plan mine.json --devices 0 || echo "status $?"
+# Names become names of files.
+for name in 'a\nb' 'a\u001b[31m' '../up' '.hidden' 'a\u0085'; do
+    printf '{"%s": {"experiment": "command", "command": "true"}}' "$name" > bad.json
+    prony plan bad.json || echo "status $?"
+done
+printf '{"a": {"experiment": "command", "command": "true", "arguments": {}}}' > "$(printf 'x\ny').json"
+prony plan x*y.json || echo "status $?"
+prony run -q -P exp.command=true -P suite.name='"a\nb"' -o out > /dev/null
+ls out | grep J0 | cut -d. -f1

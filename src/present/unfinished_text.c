@@ -1,0 +1,44 @@
+/* What a report says of a run that has not come to its end. */
+#include "present/unfinished_text.h"
+
+static void put_names(const struct pr_unfinished *u, struct pr_buf *out)
+{
+    const char *gap = "";
+
+    for (size_t i = 0; i < u->name_count; i++) {
+        pr_buf_printf(out, "%s%s", gap, u->names[i]);
+        gap = ", ";
+    }
+    if (u->begun > u->name_count)
+        pr_buf_str(out, ", …");
+}
+
+void pr_unfinished_text(const struct pr_unfinished *u, struct pr_buf *out)
+{
+    pr_buf_printf(out, "%llu of %llu experiments %s missing",
+                  (unsigned long long)u->missing, (unsigned long long)u->total,
+                  u->missing == 1 ? "is" : "are");
+    if (u->begun) {
+        pr_buf_printf(out, "; %llu ha%s begun: ", (unsigned long long)u->begun,
+                      !u->running ? "d" : u->begun == 1 ? "s" : "ve");
+        put_names(u, out);
+    }
+}
+
+const char *pr_unfinished_word(const struct pr_unfinished *u)
+{
+    return !u->missing && !u->running ? "finished"
+           : u->running               ? "running"
+                                      : "interrupted";
+}
+
+void pr_unfinished_json(const struct pr_unfinished *u, struct pr_jb *jb,
+                        const char *key)
+{
+    pr_jb_obj(jb, key);
+    pr_jb_str(jb, "state", pr_unfinished_word(u));
+    pr_jb_uint(jb, "experiments", u->total);
+    pr_jb_uint(jb, "missing", u->missing);
+    pr_jb_uint(jb, "begun", u->begun);
+    pr_jb_end(jb);
+}

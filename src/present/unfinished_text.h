@@ -1,0 +1,20 @@
+/* Words for a run that has not come to its end. */
+#ifndef PR_PRESENT_UNFINISHED_TEXT_H
+#define PR_PRESENT_UNFINISHED_TEXT_H
+
+#include "analyse/unfinished.h"
+#include "base/buf.h"
+#include "base/json_build.h"
+
+/* "2 of 4 experiments are missing; 1 had begun: NAME"; names as they are, to be
+ * made safe by whoever shows them. */
+void pr_unfinished_text(const struct pr_unfinished *u, struct pr_buf *out);
+
+/* "finished", "running", "interrupted". */
+const char *pr_unfinished_word(const struct pr_unfinished *u);
+
+/* The same as a map. */
+void pr_unfinished_json(const struct pr_unfinished *u, struct pr_jb *jb,
+                        const char *key);
+
+#endif
