@@ -5,9 +5,10 @@
 #include "cli/milarun.h"
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "cli/milarun_run.h"
+#include "cli/suite_config.h"
 #include "conf/milarun_table.h"
 #include "prony/plan.h"
 
@@ -27,11 +28,7 @@ static int say_wrong(const char *what)
 /* ~ and ~/x, as a shell would; milarun does so itself. */
 static const char *expanded(struct pr_arena *a, const char *path)
 {
-    const char *home = getenv("HOME");
-
-    if (!path || path[0] != '~' || (path[1] && path[1] != '/') || !home)
-        return path;
-    return pr_arena_printf(a, "%s%s", home, path + 1);
+    return path ? config_path(a, path) : NULL;
 }
 
 const char *milarun_dataroot(struct pr_arena *a, const struct milarun_args *m)
@@ -66,16 +63,21 @@ const char *milarun_out(struct pr_arena *a, const struct milarun_args *m)
 
 struct words {
     struct pr_arena *a;
-    char *argv[4096];
-    int n;
+    char **argv;
+    size_t n, cap;
+    bool failed; /* out of memory */
 };
 
 static void add(struct words *w, const char *word)
 {
+    char **argv = pr_arena_grow(w->a, w->argv, w->n, &w->cap, sizeof(char *));
     char *copy = word ? pr_arena_str(w->a, word) : NULL;
 
-    if (copy && w->n < (int)(sizeof w->argv / sizeof *w->argv) - 1)
-        w->argv[w->n++] = copy;
+    w->failed |= !argv || !copy;
+    if (w->failed)
+        return;
+    w->argv = argv;
+    argv[w->n++] = copy;
 }
 
 static void add_two(struct words *w, const char *name, const char *value)
@@ -86,9 +88,23 @@ static void add_two(struct words *w, const char *name, const char *value)
     add(w, value);
 }
 
+static struct words begin(struct pr_arena *a, const char *verb)
+{
+    struct words w = {.a = a};
+
+    add(&w, "prony");
+    add(&w, verb);
+    return w;
+}
+
 static int go(struct words *w)
 {
-    return cli_main(w->n, w->argv);
+    char **argv = pr_arena_grow(w->a, w->argv, w->n, &w->cap, sizeof(char *));
+
+    if (w->failed || !argv || w->n > INT_MAX)
+        return pr_code_exit_status(PR_E_NOMEM);
+    argv[w->n] = NULL;
+    return cli_main((int)w->n, argv);
 }
 
 /* A folder that has something in it gets a folder of its own for this run:
@@ -144,70 +160,57 @@ static int do_jobs(struct pr_arena *a, const struct milarun_args *m)
 {
     PR_AUTO_BUF struct pr_buf names = PR_BUF_INIT(1 << 16);
     const char *out = milarun_out(a, m), *data = milarun_dataroot(a, m);
-    struct words *w = PR_ARENA_NEW(a, struct words);
+    struct words w = begin(a, "run");
 
-    if (!w)
-        return pr_code_exit_status(PR_E_NOMEM);
     if (!out)
         return say_wrong("no output directory specified,  please use --out/-o "
                          "or set $MILARUN_OUTROOT");
     if (!data)
         return milarun_no_dataroot();
-    w->a = a;
-    add(w, "prony");
-    add(w, "run");
-    add(w, expanded(a, m->words[0]));
-    add_two(w, "-o", fresh(a, out));
-    add_two(w, "-d", data);
-    add_two(w, "--repeat", m->value[M_REPEAT]);
+    add(&w, expanded(a, m->words[0]));
+    add_two(&w, "-o", fresh(a, out));
+    add_two(&w, "-d", data);
+    add_two(&w, "--repeat", m->value[M_REPEAT]);
     if (m->flag[M_CGEXEC] < 0)
-        add(w, "--no-isolation");
+        add(&w, "--no-isolation");
     for (size_t i = 0; i < m->job_count; i++)
         pr_buf_printf(&names, "%s%s", i ? "," : "", m->jobs[i]);
+    if (!pr_buf_ok(&names))
+        return say_wrong("these are too many jobs");
     if (names.data && !has_jobs(expanded(a, m->words[0]), names.data))
         return 1;
-    add_two(w, "--name", names.data);
+    add_two(&w, "--name", names.data);
     if (m->tail_count)
-        add(w, "--");
+        add(&w, "--");
     for (int i = 0; i < m->tail_count; i++)
-        add(w, m->tail[i]);
-    return go(w);
+        add(&w, m->tail[i]);
+    return go(&w);
 }
 
 static int do_summary(struct pr_arena *a, const struct milarun_args *m)
 {
-    struct words *w = PR_ARENA_NEW(a, struct words);
+    struct words w = begin(a, "summary");
 
-    if (!w)
-        return pr_code_exit_status(PR_E_NOMEM);
-    w->a = a;
-    add(w, "prony");
-    add(w, "summary");
-    add(w, expanded(a, m->words[0]));
-    add_two(w, "-o", expanded(a, m->value[M_OUT]));
-    return go(w);
+    add(&w, expanded(a, m->words[0]));
+    add_two(&w, "-o", expanded(a, m->value[M_OUT]));
+    return go(&w);
 }
 
 static int do_report(struct pr_arena *a, const struct milarun_args *m)
 {
-    struct words *w = PR_ARENA_NEW(a, struct words);
+    struct words w = begin(a, "report");
 
-    if (!w)
-        return pr_code_exit_status(PR_E_NOMEM);
-    w->a = a;
-    add(w, "prony");
-    add(w, "report");
-    add(w, expanded(a, m->words[0]));
-    add_two(w, "--compare", expanded(a, m->value[M_COMPARE]));
-    add_two(w, "--weights", expanded(a, m->value[M_WEIGHTS]));
-    add_two(w, "--html", expanded(a, m->value[M_HTML]));
-    add_two(w, "--price", m->value[M_PRICE]);
-    add_two(w, "--title", m->value[M_TITLE]);
+    add(&w, expanded(a, m->words[0]));
+    add_two(&w, "--compare", expanded(a, m->value[M_COMPARE]));
+    add_two(&w, "--weights", expanded(a, m->value[M_WEIGHTS]));
+    add_two(&w, "--html", expanded(a, m->value[M_HTML]));
+    add_two(&w, "--price", m->value[M_PRICE]);
+    add_two(&w, "--title", m->value[M_TITLE]);
     if (m->flag[M_COMPARE_GPUS] > 0)
-        add(w, "--compare-gpus");
+        add(&w, "--compare-gpus");
     if (m->flag[M_PENALIZE] > 0)
-        add(w, "--penalize-variance");
-    return go(w);
+        add(&w, "--penalize-variance");
+    return go(&w);
 }
 
 /* ---- data sets */
@@ -235,31 +238,33 @@ static bool is_images(const char *name)
 static int make_images(struct pr_arena *a, const char *data)
 {
     struct pr_milarun_ask ask = {.experiment = "milarun.models.loader:main",
-                                 .dataroot = data};
-    struct words *w = PR_ARENA_NEW(a, struct words);
+                                 .dataroot = pr_folder_whole(data, a)};
+    struct words w = begin(a, "generate");
     struct pr_milarun_work work;
     struct pr_err err = {0};
 
-    if (!w || pr_milarun_work(&ask, a, &work, NULL, &err) || work.missing) {
+    if (!ask.dataroot)
+        return pr_code_exit_status(PR_E_NOMEM);
+    if (pr_milarun_work(&ask, a, &work, NULL, &err) || work.missing) {
         say_error(&err);
         return pr_code_exit_status(err.code ? err.code : PR_E_UNAVAIL);
     }
-    w->a = a;
-    add(w, "prony");
-    add(w, "generate");
+    if (!pr_get(&work.params, "workflow.generate_data")) {
+        say(SAY_INFO, "%s/ImageNet is there, and is used\n", data);
+        return 0;
+    }
     for (uint32_t i = 0; i < work.params.len; i++) {
         const struct pr_member *m = &work.params.members[i];
+        bool place = strcmp(m->key, "exp.data_dir") == 0;
         PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
 
-        if (strncmp(m->key, "dataset.", 8) != 0 &&
-            strncmp(m->key, "storage.", 8) != 0)
+        if (strncmp(m->key, "dataset.", 8) != 0 && !place)
             continue;
-        pr_buf_printf(&text, "%s=", m->key);
+        pr_buf_printf(&text, "%s=", place ? "dataset.data_folder" : m->key);
         pr_json_write(&text, &m->value);
-        add(w, "-P");
-        add(w, text.data);
+        add_two(&w, "-P", text.data);
     }
-    return go(w);
+    return go(&w);
 }
 
 static int do_dataset(struct pr_arena *a, const struct milarun_args *m)

@@ -95,7 +95,9 @@ static int deliver(struct pr_arena *a, const char *dir, const char *out,
         return pr_fail(err, PR_E_IO, dir, "the run left no result");
     if (out && !is_json(out))
         to = pr_arena_printf(a, "%s/%s", out, name);
-    if (out && to) {
+    if (out && !to)
+        return pr_fail_nomem(err);
+    if (out) {
         char *folder = pr_arena_str(a, to);
 
         slash = folder ? strrchr(folder, '/') : NULL;

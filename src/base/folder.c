@@ -1,9 +1,11 @@
-/* The names in a folder, sorted. */
+/* The names in a folder, sorted; where a folder is. */
 #include "base/folder.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int by_name(const void *a, const void *b)
 {
@@ -45,4 +47,14 @@ int pr_folder_names(const char *dir, bool (*take)(int at, const char *name),
     *ret = names;
     *ret_count = n;
     return PR_OK;
+}
+
+const char *pr_folder_whole(const char *dir, struct pr_arena *a)
+{
+    char here[PATH_MAX];
+
+    if (*dir == '/')
+        return pr_arena_str(a, dir);
+    return getcwd(here, sizeof here) ? pr_arena_printf(a, "%s/%s", here, dir)
+                                     : NULL;
 }

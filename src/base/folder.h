@@ -1,4 +1,4 @@
-/* The names in a folder. */
+/* The names in a folder, and its own. */
 #ifndef PR_BASE_FOLDER_H
 #define PR_BASE_FOLDER_H
 
@@ -12,5 +12,9 @@
 int pr_folder_names(const char *dir, bool (*take)(int at, const char *name),
                     struct pr_arena *a, const char ***ret, size_t *ret_count,
                     struct pr_err *err) PR_MUST_CHECK;
+
+/* Its path from the root on, whether it is there or not. In the arena; NULL:
+ * out of memory, or we are nowhere. */
+const char *pr_folder_whole(const char *dir, struct pr_arena *a);
 
 #endif

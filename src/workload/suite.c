@@ -1,6 +1,7 @@
 /* Who runs a job of a suite. */
 #include "workload/suite.h"
 
+#include "base/folder.h"
 #include "base/which.h"
 #include "workload/argv.h"
 #include "workload/python.h"
@@ -90,14 +91,17 @@ int pr_suite_work(const struct pr_suite_opts *suite,
                   struct pr_err *err)
 {
     const char **argv = PR_ARENA_ARRAY(a, const char *, args->len + 1);
+    const char *root = getenv("PRONY_DATA");
+    /* Folders of data that are not whole lie below that root. */
+    const char *whole = root ? pr_folder_whole(root, a) : NULL;
     struct pr_milarun_ask ask = {.experiment = suite->experiment,
                                  .argv = argv,
                                  .argc = args->len,
-                                 .dataroot = getenv("PRONY_DATA"),
+                                 .dataroot = whole,
                                  .devices = suite->devices->len,
                                  .half = pr_milarun_half_here()};
 
-    if (!argv)
+    if (!argv || (root && !whole))
         return pr_fail_nomem(err);
     for (uint32_t i = 0; i < args->len; i++)
         argv[i] = args->items[i].s;
