@@ -12,13 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_folder(int at, const char *name)
-{
-    struct stat st;
-
-    return fstatat(at, name, &st, 0) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* A run directory of ours holds results in this layout, too. */
 static bool is_ours(int at, const char *name)
 {
@@ -26,14 +19,14 @@ static bool is_ours(int at, const char *name)
            faccessat(at, "plan.json", F_OK, 0) == 0;
 }
 
-static bool take_system(int at, const char *name)
+static bool take_system(int at, const struct dirent *e)
 {
-    return is_folder(at, name) && !is_ours(at, name);
+    return pr_folder_is(at, e) && !is_ours(at, e->d_name);
 }
 
-static bool take_task(int at, const char *name)
+static bool take_task(int at, const struct dirent *e)
 {
-    return strncmp(name, "PyTorch_", 8) == 0 && is_folder(at, name);
+    return strncmp(e->d_name, "PyTorch_", 8) == 0 && pr_folder_is(at, e);
 }
 
 int pr_gather_folders(const char *dir, struct pr_arena *a, const char ***ret,

@@ -37,19 +37,37 @@ static long read_exponent(const char *s, const char *end)
     return negative ? -n : n;
 }
 
+/* Past the digits at s, eight at a time where that is certain to fit. */
+static const char *read_digits(const char *s, const char *end,
+                               struct decimal *d)
+{
+    uint32_t eight;
+
+    while (end - s >= 8 && d->digits < 100000000000u &&
+           pr_digits(s, &eight) == 8) {
+        d->digits = d->digits * 100000000 + eight;
+        s += 8;
+    }
+    for (; s < end && *s >= '0' && *s <= '9'; s++) {
+        d->exact &= d->digits < UINT64_MAX / 10;
+        d->digits = d->digits * 10 + (uint64_t)(*s - '0');
+    }
+    return s;
+}
+
 static struct decimal split(const char *s, const char *end)
 {
     struct decimal d = {.negative = *s == '-', .exact = true};
     bool point = false;
 
-    for (s += *s == '-' || *s == '+'; s < end && (*s | 32) != 'e'; s++) {
-        if (*s == '.') {
-            point = true;
-        } else if (*s != '_') {
-            d.exact &= d.digits < UINT64_MAX / 10;
-            d.digits = d.digits * 10 + (uint64_t)(*s - '0');
-            d.exponent -= point;
-        }
+    s += *s == '-' || *s == '+';
+    while (s < end && (*s | 32) != 'e') {
+        const char *after = read_digits(s, end, &d);
+
+        d.exponent -= point ? after - s : 0;
+        s = after;
+        if (s < end && (*s | 32) != 'e')
+            point |= *s++ == '.';
     }
     if (s < end)
         d.exponent += read_exponent(s + 1, end);
@@ -73,34 +91,39 @@ static bool by_doubles(const struct decimal *d, double *ret)
 }
 
 #ifdef __SIZEOF_INT128__
+static int bits_of(u128 n)
+{
+    uint64_t high = (uint64_t)(n >> 64), low = (uint64_t)n;
+
+    return high  ? 128 - __builtin_clzll(high)
+           : low ? 64 - __builtin_clzll(low)
+                 : 0;
+}
+
 /* digits / 10^n as a quotient of integers: more than 64 bits of it are kept,
  * and what is cut off sets the lowest bit, so that the conversion rounds as if
  * it saw everything. 5^27 is the last that fits 64 bits. */
 static bool by_division(const struct decimal *d, double *ret)
 {
     int n = (int)-d->exponent;
-    uint64_t five = 1;
+    uint64_t five = 1, kept;
     u128 top, quotient;
-    int shift = 0, cut = 0;
+    int shift, cut;
 
     if (d->exponent >= 0 || d->exponent < -27 || !d->digits)
         return false;
     for (int i = 0; i < n; i++)
         five *= 5;
-    top = (u128)d->digits << 63;
-    while (!(top >> 127)) {
-        top <<= 1;
-        shift++;
-    }
+    shift = 128 - bits_of(d->digits);
+    top = (u128)d->digits << shift;
     quotient = top / five;
     if (quotient * five != top)
         quotient |= 1;
-    while (quotient >> (64 + cut))
-        cut++;
-    uint64_t kept = (uint64_t)(quotient >> cut);
+    cut = bits_of(quotient) - 64; /* never below 0: five has 63 bits */
+    kept = (uint64_t)(quotient >> cut);
     if ((u128)kept << cut != quotient)
         kept |= 1;
-    *ret = ldexp((double)kept, cut - shift - 63 - n);
+    *ret = ldexp((double)kept, cut - shift - n);
     return true;
 }
 #else

@@ -1,10 +1,10 @@
 /* The names in a folder, sorted; where a folder is. */
 #include "base/folder.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int by_name(const void *a, const void *b)
@@ -12,15 +12,26 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool is_wanted(bool (*take)(int at, const char *name), DIR *d,
-                      const char *name)
+/* A folder of a hundred thousand files is listed without a look at each. */
+bool pr_folder_is(int at, const struct dirent *e)
 {
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return false;
-    return take ? take(dirfd(d), name) : name[0] != '.';
+    struct stat st;
+
+    if (e->d_type != DT_UNKNOWN && e->d_type != DT_LNK)
+        return e->d_type == DT_DIR;
+    return fstatat(at, e->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-int pr_folder_names(const char *dir, bool (*take)(int at, const char *name),
+static bool is_wanted(bool (*take)(int at, const struct dirent *e), DIR *d,
+                      const struct dirent *e)
+{
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+        return false;
+    return take ? take(dirfd(d), e) : e->d_name[0] != '.';
+}
+
+int pr_folder_names(const char *dir,
+                    bool (*take)(int at, const struct dirent *e),
                     struct pr_arena *a, const char ***ret, size_t *ret_count,
                     struct pr_err *err)
 {
@@ -33,7 +44,7 @@ int pr_folder_names(const char *dir, bool (*take)(int at, const char *name),
     if (!d)
         return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
     while (ok && (e = readdir(d))) {
-        if (!is_wanted(take, d, e->d_name))
+        if (!is_wanted(take, d, e))
             continue;
         names = pr_arena_grow(a, names, n, &cap, sizeof *names);
         ok = names && (names[n] = pr_arena_str(a, e->d_name));

@@ -20,11 +20,14 @@ int pr_json_wrong(struct pr_json_scan *s, const char *at, const char *what)
 
 void pr_json_skip_lines(struct pr_json_scan *s)
 {
-    for (; s->pos < s->end; s->pos++) {
+    for (;; s->pos++) {
+        s->pos = pr_json_skip_blanks(s->pos, s->end);
+        if (s->pos == s->end)
+            return;
         if (*s->pos == '\n') {
             s->line++;
             s->line_start = s->pos + 1;
-        } else if (*s->pos != ' ' && *s->pos != '\t' && *s->pos != '\r') {
+        } else if (*s->pos != '\t' && *s->pos != '\r') {
             return;
         }
     }
@@ -113,8 +116,13 @@ static const char *skip_plain(const char *p, const char *end)
         quote = w ^ ones * '"';
         slash = w ^ ones * '\\';
         stop = (w | (w - ones * 0x20) | (quote - ones) | (slash - ones)) & high;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (stop)
+            return p + __builtin_ctzll(stop) / 8;
+#else
         if (stop)
             break;
+#endif
     }
     while (p < end && is_plain(*p))
         p++;
@@ -355,8 +363,11 @@ static int set_float(struct pr_value *v, double f)
 
 int pr_json_scan_word(struct pr_json_scan *s, struct pr_value *v)
 {
-    bool yes = word(s, "true", 4);
+    bool yes;
 
+    if (digit_at(s, s->pos))
+        return read_number(s, v);
+    yes = word(s, "true", 4);
     if (yes || word(s, "false", 5)) {
         v->kind = PR_BOOL;
         v->b = yes;

@@ -7,6 +7,8 @@
 
 #include "base/json.h"
 
+#include <string.h>
+
 struct pr_json_cache;
 
 struct pr_json_scan {
@@ -30,6 +32,20 @@ static inline uint32_t pr_json_column(const struct pr_json_scan *s,
 
 /* Fails with PR_E_FORMAT, saying what is wrong at a byte of this line. */
 int pr_json_wrong(struct pr_json_scan *s, const char *at, const char *what);
+
+/* Past blanks; indented text has four, eight, twelve … at a time. */
+static inline const char *pr_json_skip_blanks(const char *p, const char *end)
+{
+    const uint64_t eight = 0x2020202020202020u;
+
+    for (; end - p >= 8 && memcmp(p, &eight, 8) == 0; p += 8)
+        ;
+    if (end - p >= 4 && memcmp(p, &eight, 4) == 0)
+        p += 4;
+    while (p < end && *p == ' ')
+        p++;
+    return p;
+}
 
 void pr_json_skip_lines(struct pr_json_scan *s);
 

@@ -58,12 +58,12 @@ const char *pr_share_find(struct pr_arena *a, const char *folder,
     return NULL;
 }
 
-static bool is_config(int at, const char *name)
+static bool is_config(int at, const struct dirent *e)
 {
-    const char *dot = strrchr(name, '.');
+    const char *dot = strrchr(e->d_name, '.');
 
     (void)at;
-    return name[0] != '.' && dot &&
+    return e->d_name[0] != '.' && dot &&
            (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".json") == 0);
 }
 

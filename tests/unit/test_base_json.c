@@ -622,6 +622,76 @@ static int try_json(void)
     return pr_buf_ok(&out) ? PR_OK : PR_E_NOMEM;
 }
 
+/* Whatever is before and after, and wherever in a block of sixteen it ends. */
+static void a_step_over_a_value_ends_behind_it(void **state)
+{
+    static const char *const values[] = {
+        "{}",
+        "[]",
+        "12.5",
+        "\"a]}\"",
+        "\"\\\\\"",
+        "\"\\\"]\"",
+        "null",
+        "{\"a\": [1, {\"b\": \"}\\\"]\"}], \"c\\\\\": \"\xc3\xa4{\"}",
+        "[\n  [\n    1.0,\r\n\t2\n  ],\n  {\"k\":\n\"v\"}\n]",
+        "[[[[[[[[[[[[[[[[[[\"abcdefghijklmnopqrstuvwxyz\"]]]]]]]]]]]]]]]]]]"};
+    struct pr_json_walk w;
+    const char *got;
+    size_t len;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        for (int pad = 0; pad < 40; pad++) {
+            PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
+            size_t n = strlen(values[i]);
+            unsigned lines = 1;
+
+            pr_buf_printf(&text, "[%*s%s%*s\n,  oops", pad, "", values[i],
+                          pad / 3, "");
+            for (size_t k = 0; k < text.len; k++)
+                lines += text.data[k] == '\n';
+            pr_json_walk_init(&w, text.data, text.len, "t");
+            assert_int_equal(pr_json_enter(&w, '[', NULL), PR_OK);
+            assert_int_equal(pr_json_span(&w, &got, &len, NULL), PR_OK);
+            assert_int_equal(len, n);
+            assert_memory_equal(got, values[i], n);
+            assert_ptr_equal(w.pos, got + n);
+            assert_int_equal(pr_json_next(&w, ']', arena, NULL, NULL), 1);
+            assert_int_equal(w.line, lines);
+            assert_memory_equal(w.text, ",  oops", 7); /* its line */
+        }
+}
+
+static void what_cannot_be_stepped_over_is_placed(void **state)
+{
+    static const struct {
+        const char *text, *place, *what;
+    } rows[] = {
+        {"", "1:1", "the text ends where a value is expected"},
+        {"]", "1:1", "expected a value"},
+        {"\"abc\\\"", "1:1", "a string without its closing quote"},
+        {"[1,\n {\"a\": 2\n", "3:1", "the text ends inside a list or map"},
+        {"[1,\n\n  \"abc\n", "3:3", "a string without its closing quote"},
+        {"[1,\n       2,              \n 3\x01]", "3:3", "expected a value"},
+    };
+    struct pr_json_walk w;
+    struct pr_err err;
+    const char *got;
+    size_t len;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char where[16];
+
+        pr_json_walk_init(&w, rows[i].text, strlen(rows[i].text), "t");
+        assert_int_equal(pr_json_span(&w, &got, &len, &err), PR_E_FORMAT);
+        snprintf(where, sizeof where, "t:%s", rows[i].place);
+        assert_string_equal(err.where, where);
+        assert_non_null(strstr(err.msg, rows[i].what));
+    }
+}
+
 static int try_walk(void)
 {
     struct pr_arena *saved = arena;
@@ -675,6 +745,8 @@ int main(void)
         TEST(the_writer_stops_at_the_maximum),
         TEST(a_walk_sees_what_is_there),
         TEST(a_walk_is_as_strict_as_reading),
+        TEST(a_step_over_a_value_ends_behind_it),
+        TEST(what_cannot_be_stepped_over_is_placed),
         TEST(running_out_of_memory_is_an_error),
     };
 

@@ -229,6 +229,53 @@ static void numbers_have_a_length(void **state)
     assert_int_equal(pr_decimal_length("1e5", 2), 1);
 }
 
+/* Of every length, with the point at every place; strtod knows better. */
+static void decimals_of_every_length_are_read(void **state)
+{
+    uint64_t seed = 1;
+
+    (void)state;
+    for (int len = 1; len < 30; len++)
+        for (int point = 0; point <= len; point++)
+            for (int round = 0; round < 20; round++) {
+                char text[40];
+                int n = 0;
+
+                for (int i = 0; i < len; i++) {
+                    if (i == point)
+                        text[n++] = '.';
+                    seed = seed * 6364136223846793005u + 1442695040888963407u;
+                    text[n++] = (char)('0' + (seed >> 40) % 10);
+                }
+                text[n] = '\0';
+                assert_true(pr_decimal_read(text, (size_t)n) ==
+                            strtod(text, NULL));
+            }
+}
+
+static void digits_are_told_from_the_rest(void **state)
+{
+    char text[9];
+    uint32_t got;
+
+    (void)state;
+    for (unsigned n = 0; n <= 8; n++)
+        for (int c = 0; c < 256; c++) {
+            uint32_t want = 0;
+
+            memcpy(text, "90817265", 9);
+            if (n < 8)
+                text[n] = (char)c;
+            if (n < 8 && c >= '0' && c <= '9')
+                continue;
+            for (unsigned i = 0; i < n; i++)
+                want = want * 10 + (uint32_t)(text[i] - '0');
+            got = 0;
+            assert_int_equal(pr_digits(text, &got), n);
+            assert_int_equal(got, want);
+        }
+}
+
 /* Half way between two doubles, decided by the thousandth digit. */
 static void long_decimals_are_not_cut(void **state)
 {
@@ -536,6 +583,8 @@ int main(void)
         TEST(decimals_are_read_to_the_last_bit),
         TEST(fixed_digits_are_those_of_printf),
         TEST(numbers_have_a_length),
+        TEST(decimals_of_every_length_are_read),
+        TEST(digits_are_told_from_the_rest),
         TEST(long_decimals_are_not_cut),
         TEST(numbers_ignore_the_locale),
         TEST(equality_is_pythons),
