@@ -100,56 +100,50 @@ static bool has(const char *dir, const char *name)
            access(path, F_OK) == 0;
 }
 
-/* Any .data file makes it milabench's. */
-static int folder_kind(const char *path, enum pr_suite_kind *ret,
-                       struct pr_err *err)
-{
-    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_suite_files f = {.arena = a};
-    int rc = PR_OK;
-
-    *ret = PR_SUITE_RESULTS;
-    if (!a)
-        return pr_fail_nomem(err);
-    if (has(path, "plan.json")) {
-        if (!pr_suite_is_folder(path))
-            *ret = PR_SUITE_RUN;
-        return PR_OK;
-    }
-    rc = pr_suite_files(&f, path, ".data", err);
-    if (!rc && f.count)
-        *ret = PR_SUITE_MILABENCH;
-    else if (!rc && (pr_gather_is_tree(path) || pr_gather_is_system(path)))
-        *ret = PR_SUITE_SYSTEMS;
-    return rc;
-}
-
 static int no_systems(const char *path, struct pr_err *err)
 {
     pr_fail(err, PR_E_USAGE, path, "no folder of results of GPU systems");
     return pr_hint(err, "only these have systems to pick from");
 }
 
+/* Any .data file makes it milabench's, but in a folder with a plan of ours. */
+static enum pr_suite_kind kind_of(const char *path,
+                                  const struct pr_suite_files *f)
+{
+    if (has(path, "plan.json"))
+        return PR_SUITE_RESULTS;
+    if (f->data.count)
+        return PR_SUITE_MILABENCH;
+    if (f->has_folders &&
+        (pr_gather_is_tree(path) || pr_gather_is_system(path)))
+        return PR_SUITE_SYSTEMS;
+    return PR_SUITE_RESULTS;
+}
+
 static int read_folder(struct pr_suite_work *w,
                        const struct pr_suite_opts *opts, struct pr_err *err)
 {
-    int rc = folder_kind(w->suite.path, &w->suite.kind, err);
+    const char *path = w->suite.path;
+    bool run = has(path, "plan.json") && !pr_suite_is_folder(path);
+    struct pr_suite_files f = {.arena = w->arena};
+    int rc = run ? PR_OK : pr_suite_files(&f, path, err);
 
     if (rc)
         return rc;
+    w->suite.kind = run ? PR_SUITE_RUN : kind_of(path, &f);
     if (opts->system && w->suite.kind != PR_SUITE_SYSTEMS)
-        return no_systems(w->suite.path, err);
-    if (w->suite.kind == PR_SUITE_RESULTS || w->suite.kind == PR_SUITE_RUN)
-        rc = pr_unfinished_find(w->suite.path, w->arena, &w->suite.left, err);
+        return no_systems(path, err);
+    if (w->suite.kind == PR_SUITE_RESULTS || run)
+        rc = pr_unfinished_find(path, w->arena, &w->suite.left, err);
     if (rc)
         return rc;
-    if (w->suite.kind == PR_SUITE_RUN)
+    if (run)
         return pr_suite_read_run(w, err);
     if (w->suite.kind == PR_SUITE_MILABENCH)
-        return pr_suite_read_bench(w, opts, err);
+        return pr_suite_read_bench(w, &f.data, opts, err);
     if (w->suite.kind == PR_SUITE_SYSTEMS)
         return pr_suite_read_systems(w, opts, err);
-    return pr_suite_read_results(w, opts, err);
+    return pr_suite_read_results(w, &f.json, opts, err);
 }
 
 static int read_document(struct pr_suite_work *w,

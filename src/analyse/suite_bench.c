@@ -423,16 +423,14 @@ static int take_file(struct benches *b, const char *path, struct pr_err *err)
 }
 
 int pr_suite_read_bench(struct pr_suite_work *w,
+                        const struct pr_suite_paths *files,
                         const struct pr_suite_opts *opts, struct pr_err *err)
 {
-    struct pr_suite_files f = {.arena = w->arena};
     struct benches b;
     int rc = begin(&b, w, opts, err);
 
-    if (!rc)
-        rc = pr_suite_files(&f, w->suite.path, ".data", err);
-    for (size_t i = 0; !rc && i < f.count; i++)
-        rc = take_file(&b, f.paths[i], err);
+    for (size_t i = 0; !rc && i < files->count; i++)
+        rc = take_file(&b, files->list[i], err);
     return finish(&b, rc, err);
 }
 

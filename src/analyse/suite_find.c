@@ -5,8 +5,8 @@
  */
 #include "analyse/suite_impl.h"
 #include "base/file.h"
+#include "base/folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,12 +18,6 @@ static bool ends_with(const char *s, const char *end)
     size_t n = strlen(s), k = strlen(end);
 
     return n >= k && strcmp(s + n - k, end) == 0;
-}
-
-static bool is_worth(const char *name, const char *end)
-{
-    return ends_with(name, end) &&
-           strncmp(name, PR_TEMP_PREFIX, sizeof PR_TEMP_PREFIX - 1) != 0;
 }
 
 /* 'f', 'd', or 0: neither. A link to a folder may lead back here. */
@@ -44,22 +38,60 @@ static char kind_of(const struct dirent *e, int fd)
     return S_ISREG(st.st_mode) ? 'f' : '\0';
 }
 
-static int add(struct pr_suite_files *f, const char *dir, const char *name,
-               struct pr_err *err)
+static int add(struct pr_arena *a, struct pr_suite_paths *p, const char *dir,
+               const char *name, struct pr_err *err)
 {
-    const char **paths =
-        pr_arena_grow(f->arena, f->paths, f->count, &f->cap, sizeof *paths);
+    size_t n = strlen(dir), k = strlen(name);
+    const char **list =
+        pr_arena_grow(a, p->list, p->count, &p->cap, sizeof *list);
+    char *path = list ? pr_arena_alloc(a, n + k + 2) : NULL;
 
-    if (!paths)
+    if (list)
+        p->list = list;
+    if (!path)
         return pr_fail_nomem(err);
-    f->paths = paths;
-    paths[f->count] = pr_arena_printf(f->arena, "%s/%s", dir, name);
-    return paths[f->count++] ? PR_OK : pr_fail_nomem(err);
+    memcpy(path, dir, n);
+    path[n] = '/';
+    memcpy(path + n + 1, name, k + 1);
+    list[p->count++] = path;
+    return PR_OK;
 }
 
-/* Files go to f, folders to ret_dirs. */
-static int list(struct pr_suite_files *f, struct pr_suite_files *ret_dirs,
-                const char *dir, const char *end, struct pr_err *err)
+/* NULL: of no use. */
+static struct pr_suite_paths *list_for(struct pr_suite_files *f,
+                                       const char *name)
+{
+    if (strncmp(name, PR_TEMP_PREFIX, sizeof PR_TEMP_PREFIX - 1) == 0)
+        return NULL;
+    return ends_with(name, ".json")   ? &f->json
+           : ends_with(name, ".data") ? &f->data
+                                      : NULL;
+}
+
+/* A folder under way. */
+struct visit {
+    struct pr_suite_files *f;
+    struct pr_arena *a;
+    struct pr_suite_paths dirs; /* in it */
+};
+
+static int see(struct visit *v, int fd, const char *dir, const struct dirent *e,
+               struct pr_err *err)
+{
+    const char *name = e->d_name;
+    struct pr_suite_paths *p = list_for(v->f, name);
+    char kind;
+
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return PR_OK;
+    kind = kind_of(e, fd);
+    v->f->has_folders |= pr_folder_is(fd, e);
+    if (kind == 'd')
+        return add(v->a, &v->dirs, dir, name, err);
+    return kind == 'f' && p ? add(v->f->arena, p, dir, name, err) : PR_OK;
+}
+
+static int list(struct visit *v, const char *dir, struct pr_err *err)
 {
     DIR *d = opendir(dir);
     const struct dirent *e;
@@ -67,39 +99,30 @@ static int list(struct pr_suite_files *f, struct pr_suite_files *ret_dirs,
 
     if (!d)
         return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
-    while (!rc && (e = readdir(d))) {
-        const char *name = e->d_name;
-        bool worth = is_worth(name, end);
-        char kind = strcmp(name, ".") == 0 || strcmp(name, "..") == 0
-                        ? '\0'
-                        : kind_of(e, dirfd(d));
-        if (kind == 'd')
-            rc = add(ret_dirs, dir, name, err);
-        else if (kind == 'f' && worth)
-            rc = add(f, dir, name, err);
-    }
+    while (!rc && (e = readdir(d)))
+        rc = see(v, dirfd(d), dir, e, err);
     closedir(d);
     return rc;
 }
 
-static int walk(struct pr_suite_files *f, const char *dir, const char *end,
-                unsigned depth, struct pr_err *err)
+static int walk(struct pr_suite_files *f, const char *dir, unsigned depth,
+                struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_suite_files dirs = {.arena = a};
-    int rc = a ? list(f, &dirs, dir, end, err) : pr_fail_nomem(err);
+    struct visit v = {.f = f, .a = a};
+    int rc = a ? list(&v, dir, err) : pr_fail_nomem(err);
 
     if (rc == PR_E_IO && depth) /* one below that we may not see */
         rc = PR_OK;
-    for (size_t i = 0; !rc && depth < MAX_DEPTH && i < dirs.count; i++)
-        rc = walk(f, dirs.paths[i], end, depth + 1, err);
+    for (size_t i = 0; !rc && depth < MAX_DEPTH && i < v.dirs.count; i++)
+        rc = walk(f, v.dirs.list[i], depth + 1, err);
     return rc;
 }
 
-int pr_suite_files(struct pr_suite_files *f, const char *dir, const char *end,
+int pr_suite_files(struct pr_suite_files *f, const char *dir,
                    struct pr_err *err)
 {
-    return walk(f, dir, end, 0, err);
+    return walk(f, dir, 0, err);
 }
 
 /* "SUITE.JOB.J0.1.20200615-120044-000044.json", also with FAIL in it; the name
@@ -137,6 +160,6 @@ bool pr_suite_is_tree(const char *path)
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct pr_suite_files f = {.arena = a};
 
-    return a && ((!pr_suite_files(&f, path, ".json", NULL) && f.count) ||
-                 (!pr_suite_files(&f, path, ".data", NULL) && f.count));
+    return a && !pr_suite_files(&f, path, NULL) &&
+           (f.json.count || f.data.count);
 }

@@ -67,15 +67,20 @@ void pr_suite_slices_end(const struct pr_suite_slices *s,
 
 /* ---- finding files */
 
-struct pr_suite_files {
-    struct pr_arena *arena;
-    const char **paths;
+struct pr_suite_paths {
+    const char **list;
     size_t count, cap;
 };
 
-/* Files below dir whose name has this end, in the directory's own order:
- * files first, then folders, as os.walk has it. */
-int pr_suite_files(struct pr_suite_files *f, const char *dir, const char *end,
+struct pr_suite_files {
+    struct pr_arena *arena;
+    struct pr_suite_paths json, data; /* by the ends of their names */
+    bool has_folders;
+};
+
+/* Files below dir in the directory's own order: files first, then folders, as
+ * os.walk has it. All are files, not pipes, and what they were a moment ago. */
+int pr_suite_files(struct pr_suite_files *f, const char *dir,
                    struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- the suite under construction */
@@ -113,6 +118,7 @@ void pr_suite_host_take(const struct pr_value *meta, struct pr_suite_host *ret);
 /* ---- the kinds */
 
 int pr_suite_read_results(struct pr_suite_work *w,
+                          const struct pr_suite_paths *files,
                           const struct pr_suite_opts *opts,
                           struct pr_err *err) PR_MUST_CHECK;
 int pr_suite_read_run(struct pr_suite_work *w,
@@ -122,6 +128,7 @@ int pr_suite_read_systems(struct pr_suite_work *w,
                           struct pr_err *err) PR_MUST_CHECK;
 /* Folders and zips of .data files. */
 int pr_suite_read_bench(struct pr_suite_work *w,
+                        const struct pr_suite_paths *files,
                         const struct pr_suite_opts *opts,
                         struct pr_err *err) PR_MUST_CHECK;
 int pr_suite_read_zip(struct pr_suite_work *w, const char *text, size_t len,

@@ -4,6 +4,8 @@
  */
 #include "analyse/suite_rates.h"
 
+#include "base/count.h"
+#include "base/decimal.h"
 #include "base/json_scan.h"
 
 #include <math.h>
@@ -11,46 +13,123 @@
 
 /* ---- the part that only a curve needs */
 
-/* Ten to the power of -n, or n. */
-static double scaled(uint64_t digits, int exponent)
+enum { MOST_PLACES = 18 };
+
+static const double tenth[] = {1e0,   1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6,
+                               1e-7,  1e-8,  1e-9,  1e-10, 1e-11, 1e-12, 1e-13,
+                               1e-14, 1e-15, 1e-16, 1e-17, 1e-18};
+
+/* Digits before and after the point. */
+struct digits {
+    uint64_t all;
+    unsigned places; /* after it */
+};
+
+enum { PLAIN = 32 }; /* bytes that are looked at, at most */
+
+/* Past "318.7812345678901": up to eight digits, a point, up to sixteen, and no
+ * more than eighteen in all. NULL: another number. PLAIN bytes are there. */
+static const char *read_plain(const char *p, struct digits *ret)
 {
-    return (double)digits * pow(10, exponent);
+    static const uint64_t tens[] = {1,      10,      100,      1000,     10000,
+                                    100000, 1000000, 10000000, 100000000};
+    uint32_t whole = 0, part = 0, rest = 0;
+    unsigned before = pr_digits(p, &whole), n, more = 0;
+
+    if (!before || p[before] != '.')
+        return NULL;
+    p += before + 1;
+    n = pr_digits(p, &part);
+    p += n;
+    if (n == 8) {
+        more = pr_digits(p, &rest);
+        p += more;
+    }
+    if (!n || before + n + more > MOST_PLACES || (*p >= '0' && *p <= '9') ||
+        (*p | 32) == 'e')
+        return NULL;
+    ret->all = (whole * tens[n] + part) * tens[more] + rest;
+    ret->places = n + more;
+    return p;
 }
 
-/* A number up to a comma, to some fifteen digits; NaN: none. */
-static double rough(const char *p, const char *end)
+/* From the first digit to what is none; NULL: too large to be rough about. */
+static const char *read_digits(const char *p, const char *end,
+                               struct digits *ret)
 {
-    static const double tenth[] = {
-        1e0,   1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7,  1e-8, 1e-9,
-        1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17, 1e-18};
-    uint64_t digits = 0;
-    unsigned places = 0;
-    bool minus, point = false;
+    struct digits d = {0};
+    bool point = false;
 
-    while (p < end && (unsigned char)*p <= ' ')
-        p++;
-    minus = p < end && *p == '-';
-    p += minus;
-    if (p == end || *p < '0' || *p > '9')
-        return (double)NAN;
     for (; p < end && ((*p >= '0' && *p <= '9') || *p == '.'); p++) {
         if (*p == '.')
             point = true;
-        else if (digits < UINT64_MAX / 100 && places < 18) {
-            digits = digits * 10 + (uint64_t)(*p - '0');
-            places += point;
+        else if (d.all < UINT64_MAX / 100 && d.places < MOST_PLACES) {
+            d.all = d.all * 10 + (uint64_t)(*p - '0');
+            d.places += point;
         } else if (!point)
-            return (double)NAN;
+            return NULL;
     }
-    if (p < end && (*p | 32) == 'e') {
-        int e = 0;
-        bool less = p + 1 < end && p[1] == '-';
-        for (p++; p < end && e < 400 && *p != ','; p++)
-            if (*p >= '0' && *p <= '9')
-                e = e * 10 + (*p - '0');
-        return scaled(digits, (less ? -e : e) - (int)places) * (minus ? -1 : 1);
+    *ret = d;
+    return p;
+}
+
+/* What is after the letter. */
+static int read_exponent(const char *p, const char *end)
+{
+    bool less = p < end && *p == '-';
+    int e = 0;
+
+    for (; p < end && e < 400 && *p != ','; p++)
+        if (*p >= '0' && *p <= '9')
+            e = e * 10 + (*p - '0');
+    return less ? -e : e;
+}
+
+/* Any number, to some fifteen digits; NaN: none. */
+static double rough(const char *p, const char *end)
+{
+    struct digits d;
+    bool minus = p < end && *p == '-';
+    double v;
+
+    p += minus;
+    if (p == end || *p < '0' || *p > '9')
+        return (double)NAN;
+    p = read_digits(p, end, &d);
+    if (!p)
+        return (double)NAN;
+    v = p < end && (*p | 32) == 'e'
+            ? (double)d.all * pow(10, read_exponent(p + 1, end) - (int)d.places)
+            : (double)d.all * tenth[d.places];
+    return minus ? -v : v;
+}
+
+static const char *skip_space(const char *p, const char *end)
+{
+    do {
+        while (p < end && (unsigned char)*p < ' ')
+            p++;
+        p = pr_json_skip_blanks(p, end);
+    } while (p < end && (unsigned char)*p < ' ');
+    return p;
+}
+
+/* Up to a comma or the end. The last twenty are behind that. */
+static const char *add_early(struct pr_suite_slices *s, const char *p,
+                             const char *end)
+{
+    const char *start = skip_space(p, end), *after, *comma;
+    struct digits d;
+
+    after = start < end ? read_plain(start, &d) : NULL;
+    if (after && after <= end && (after == end || *after == ',')) {
+        pr_suite_slices_add(s, (double)d.all * tenth[d.places]);
+        return after;
     }
-    return (double)digits * tenth[places] * (minus ? -1 : 1);
+    comma = memchr(p, ',', (size_t)(end - p));
+    comma = comma ? comma : end;
+    pr_suite_slices_add(s, rough(start < comma ? start : comma, comma));
+    return comma;
 }
 
 static void take_early(struct pr_suite_slices *s, const char *p,
@@ -60,23 +139,8 @@ static void take_early(struct pr_suite_slices *s, const char *p,
         s->count += count;
         return;
     }
-    while (p < end) {
-        const char *comma = memchr(p, ',', (size_t)(end - p));
-        pr_suite_slices_add(s, rough(p, comma ? comma : end));
-        p = (comma ? comma : end) + 1;
-    }
-}
-
-/* Lines are a few numbers each: memchr beats a look at every byte. */
-static size_t count_lines(const char *p, const char *end)
-{
-    size_t n = 0;
-
-    while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
-        n++;
-        p++;
-    }
-    return n;
+    for (; p < end; p++)
+        p = add_early(s, p, end);
 }
 
 /* Where the last twenty begin, and how many are before them. from: there are
@@ -84,16 +148,14 @@ static size_t count_lines(const char *p, const char *end)
 static const char *find_last(const char *from, const char *end,
                              size_t *ret_early)
 {
-    const char *after[PR_SUITE_STEADY]; /* the last commas */
-    size_t commas = 0;
+    size_t commas = pr_count_byte(from, end, ',');
 
-    for (const char *p = from; (p = memchr(p, ',', (size_t)(end - p)));
-         commas++)
-        after[commas % PR_SUITE_STEADY] = ++p;
     if (commas < PR_SUITE_STEADY)
         return from;
+    for (int i = 0; i < PR_SUITE_STEADY; i++)
+        end = memrchr(from, ',', (size_t)(end - from));
     *ret_early = commas + 1 - PR_SUITE_STEADY;
-    return after[commas % PR_SUITE_STEADY];
+    return end + 1;
 }
 
 /* After the bracket: past all but the last twenty. A list that holds more than
@@ -112,7 +174,7 @@ static void skip_early(struct pr_json_scan *scan, struct pr_suite_slices *s)
     if (last == from)
         return;
     take_early(s, from, last - 1, n);
-    scan->line += (unsigned)count_lines(from, last);
+    scan->line += (unsigned)pr_count_byte(from, last, '\n');
     scan->pos = last;
     from = memrchr(scan->line_start, '\n', (size_t)(last - scan->line_start));
     scan->line_start = from ? from + 1 : scan->line_start;

@@ -11,10 +11,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 16, PER_THREAD = 64 };
+enum { MAX_THREADS = 16, PER_THREAD = 64, PIECE = 65536 };
 
 struct crew;
 
@@ -44,7 +43,7 @@ int pr_suite_reader_init(struct pr_suite_reader *r,
         .keep = pr_arena_new(65536),
         .scratch = pr_arena_new(65536),
         .opts = opts,
-        .text = PR_BUF_INIT((size_t)PR_SUITE_MAX_FILE + 4096)};
+        .text = PR_BUF_INIT((size_t)PR_SUITE_MAX_FILE + 2 * PIECE)};
     return r->keep && r->scratch ? PR_OK : pr_fail_nomem(err);
 }
 
@@ -55,31 +54,24 @@ void pr_suite_reader_done(struct pr_suite_reader *r)
     pr_buf_done(&r->text);
 }
 
-/* A short read of a file that has a size is its end. */
+/* A short read of what is a file, not a pipe, is its end. */
 static int read_fd(int fd, const char *path, struct pr_buf *text,
                    struct pr_err *err)
 {
-    struct stat st;
-    size_t want = 65536, room = 0;
-    ssize_t n = 1;
+    size_t room;
+    ssize_t n;
 
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
-        st.st_size < PR_SUITE_MAX_FILE)
-        want = (size_t)st.st_size + 2;
-    else
-        st.st_size = 0;
-    while (n && (!st.st_size || (size_t)n == room || n < 0 || !room)) {
+    do {
         if (text->len > PR_SUITE_MAX_FILE)
             return pr_fail(err, PR_E_FORMAT, path, "too large for a result");
-        if (!pr_buf_reserve(text, want))
+        if (!pr_buf_reserve(text, PIECE))
             return pr_fail_nomem(err);
-        want = 65536;
         room = text->cap - text->len - 1;
         n = read(fd, text->data + text->len, room);
         if (n < 0 && errno != EINTR)
             return pr_fail_errno(err, PR_E_IO, path, "cannot read");
         text->len += n > 0 ? (size_t)n : 0;
-    }
+    } while (n < 0 || (size_t)n == room);
     return PR_OK;
 }
 
@@ -190,7 +182,7 @@ static int count_up(struct pr_suite_work *w, const struct crew *c,
     return rc;
 }
 
-static int read_all(struct pr_suite_work *w, const struct pr_suite_files *f,
+static int read_all(struct pr_suite_work *w, const struct pr_suite_paths *f,
                     struct pr_arena *a, const struct pr_suite_opts *opts,
                     struct pr_err *err)
 {
@@ -206,7 +198,7 @@ static int read_all(struct pr_suite_work *w, const struct pr_suite_files *f,
     if (!c || !c->items || !c->bad || !c->skipped)
         return pr_fail_nomem(err);
     for (size_t i = 0; i < f->count; i++)
-        c->items[i].path = f->paths[i];
+        c->items[i].path = f->list[i];
     rc = run_crew(w, c, opts, err);
     for (unsigned i = 0; i < c->worker_count; i++)
         pr_suite_reader_done(&c->workers[i].reader);
@@ -216,12 +208,10 @@ static int read_all(struct pr_suite_work *w, const struct pr_suite_files *f,
 }
 
 int pr_suite_read_results(struct pr_suite_work *w,
+                          const struct pr_suite_paths *files,
                           const struct pr_suite_opts *opts, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_suite_files f = {.arena = w->arena};
-    int rc = a ? pr_suite_files(&f, w->suite.path, ".json", err)
-               : pr_fail_nomem(err);
 
-    return rc ? rc : read_all(w, &f, a, opts, err);
+    return a ? read_all(w, files, a, opts, err) : pr_fail_nomem(err);
 }

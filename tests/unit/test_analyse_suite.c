@@ -10,6 +10,7 @@
 #include "torture.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 static bool is_near(double a, double b)
@@ -155,6 +156,57 @@ static void curves_of_all_numbers(void **state)
             assert_true(fabs(got - want[i]) <= 1e-6 * fabs(want[i]));
     }
     NEAR(s->tests[0].train.mean, 8.75); /* of 0.25 to 17.25 */
+    pr_suite_free(s);
+}
+
+/* What is read roughly is right, however many digits it has, and whatever
+ * stands around it. */
+static void curves_of_many_digits(void **state)
+{
+    static const char *const numbers[] = {
+        "3.25",
+        "12345678.5",
+        "123456789.5",
+        "318.78123456",
+        "318.781234567",
+        "318.7812345678901",
+        "318.78123456789012",
+        "3.1878123456789012345678",
+        "31878123456789012345.5",
+        "0.000001234567890123",
+        "12.5e2",
+        "12.12345678e-3",
+        "318.7812345678901 ",
+        "\n                318.7812345678901\n",
+        "\t \r\n  7.125",
+        "42",
+        "-12.5",
+        "12345678901234567",
+    };
+    enum { COUNT = sizeof numbers / sizeof *numbers };
+    struct pr_suite_opts o = {.threads = 1, .curve = 64};
+    PR_AUTO_BUF struct pr_buf rates = PR_BUF_INIT(1 << 16);
+    struct pr_suite *s = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        pr_buf_printf(&rates, "%s%s", i ? "," : "[", numbers[i]);
+    for (int i = 0; i < 20; i++)
+        pr_buf_str(&rates, ",1");
+    pr_buf_char(&rates, ']');
+    mkdir("d", 0700);
+    put_result("d/a.json", "s.a", "0", "true", "1", rates.data);
+    assert_int_equal(pr_suite_read("d", &o, &s, NULL), PR_OK);
+    assert_int_equal(s->tests[0].runs[0]->curve_len, COUNT + 20);
+    for (size_t i = 0; i < COUNT; i++) {
+        double want = strtod(numbers[i], NULL);
+        double got = (double)s->tests[0].runs[0]->curve[i];
+
+        if (want > 1e19) /* too large to be rough about */
+            assert_true(isnan(got));
+        else
+            assert_true(fabs(got - want) <= 1e-7 * fabs(want));
+    }
     pr_suite_free(s);
 }
 
@@ -687,6 +739,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(steady_windows, enter, leave),
         cmocka_unit_test_setup_teardown(curves_are_folded, enter, leave),
         cmocka_unit_test_setup_teardown(curves_of_all_numbers, enter, leave),
+        cmocka_unit_test_setup_teardown(curves_of_many_digits, enter, leave),
         cmocka_unit_test_setup_teardown(lines_are_counted, enter, leave),
         cmocka_unit_test_setup_teardown(one_test, enter, leave),
         cmocka_unit_test_setup_teardown(strange_files, enter, leave),
