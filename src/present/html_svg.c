@@ -3,6 +3,7 @@
  * Coordinates are whole numbers of a fixed box that the page stretches;
  * numbers stand beside them as text.
  */
+#include "base/nth.h"
 #include "present/html_impl.h"
 
 #include <math.h>
@@ -26,6 +27,25 @@ static double quantile(const double *sorted, size_t n, double p)
     return low + 1 < n ? sorted[low] + (at - (double)low) *
                                            (sorted[low + 1] - sorted[low])
                        : sorted[n - 1];
+}
+
+/* Finite values, which are moved about. */
+static void spread_of(double *v, size_t n, double *ret_low, double *ret_mid,
+                      double *ret_high)
+{
+    double low = v[0], high = v[0], above = INFINITY;
+    size_t half = (n - 1) / 2;
+
+    for (size_t i = 1; i < n; i++) {
+        low = v[i] < low ? v[i] : low;
+        high = v[i] > high ? v[i] : high;
+    }
+    pr_nth(v, n, half);
+    for (size_t i = half + 1; i < n; i++)
+        above = v[i] < above ? v[i] : above;
+    *ret_low = low;
+    *ret_mid = n % 2 ? v[half] : v[half] + 0.5 * (above - v[half]);
+    *ret_high = high;
 }
 
 /* ---- scales */
@@ -153,6 +173,29 @@ struct band {
     size_t count;
 };
 
+/* What all curves have after so many slices. A run of a suite is as long as
+ * its neighbour, and where to look the same. */
+static size_t values_at(const struct pr_html_curve *curves, size_t count,
+                        double at, double *ret)
+{
+    size_t n = 0, p = 0, of = 0, span = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct pr_html_curve *c = &curves[i];
+
+        if (!c->count)
+            continue;
+        if (c->count != of || span_of(c) != span) {
+            of = c->count;
+            span = span_of(c);
+            p = (size_t)(at / (double)span * (double)of);
+        }
+        if (p < of && isfinite(c->points[p]))
+            ret[n++] = (double)c->points[p];
+    }
+    return n;
+}
+
 static void make_band(const struct pr_html_curve *curves, size_t count,
                       size_t longest, double *room, struct band *b)
 {
@@ -164,19 +207,11 @@ static void make_band(const struct pr_html_curve *curves, size_t count,
         b->count = MAX_POINTS;
     for (size_t k = 0; k < b->count; k++) {
         double at = ((double)k + 0.5) / (double)b->count * (double)longest;
-        size_t n = 0;
+        size_t n = values_at(curves, count, at, room);
 
-        for (size_t i = 0; i < count; i++) {
-            const struct pr_html_curve *c = &curves[i];
-            size_t p = (size_t)(at / (double)span_of(c) * (double)c->count);
-
-            if (c->count && p < c->count && isfinite(c->points[p]))
-                room[n++] = (double)c->points[p];
-        }
-        qsort(room, n, sizeof *room, ascending);
-        b->low[k] = n ? room[0] : (double)NAN;
-        b->mid[k] = n ? quantile(room, n, 0.5) : (double)NAN;
-        b->high[k] = n ? room[n - 1] : (double)NAN;
+        b->low[k] = b->mid[k] = b->high[k] = (double)NAN;
+        if (n)
+            spread_of(room, n, &b->low[k], &b->mid[k], &b->high[k]);
     }
 }
 
