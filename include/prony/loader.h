@@ -61,11 +61,14 @@ struct pr_loader_opts {
      * on, as -P takes them; or NULL. */
     const char *const *params;
     size_t param_count;
+
+    bool drop_last; /* leave out what does not fill a batch at the end of an
+                       epoch; else the last batch has fewer samples */
 };
 #define PR_LOADER_OPTS_INIT                                                    \
     {                                                                          \
         sizeof(struct pr_loader_opts), NULL, NULL, NULL, 1, 0, 0, false, 0, 1, \
-            0, {0, 0, 0}, false, NULL, 0                                       \
+            0, {0, 0, 0}, false, NULL, 0, false                                \
     }
 
 /* Looks at the files and starts reading: threads of its own, so it does not
@@ -83,7 +86,8 @@ struct pr_loader_batch {
     const char *dtype; /* numpy's name: "float32", "uint8" … */
     size_t itemsize;   /* bytes of an element */
     char letter;       /* numpy's: 'f', 'u', 'i' or 'b' */
-    unsigned ndim;     /* the first dimension counts samples */
+    unsigned ndim;     /* the first dimension counts samples: batch_size, or
+                          fewer in the last batch of an epoch */
     uint64_t shape[PR_LOADER_DIMS];
     int64_t strides[PR_LOADER_DIMS]; /* bytes; samples are contiguous, but may
                                         be in Fortran order */
@@ -107,9 +111,9 @@ PR_API void pr_loader_release(struct pr_loader_batch *b);
 PR_API bool pr_loader_is_over(const struct pr_loader *l);
 
 struct pr_loader_facts {
-    size_t size;      /* of this struct, set by the caller */
-    uint64_t samples; /* in the files */
-    uint64_t batches; /* in an epoch; what does not fill one is left out */
+    size_t size;             /* of this struct, set by the caller */
+    uint64_t samples;        /* in the files */
+    uint64_t batches;        /* in an epoch, see drop_last */
     uint64_t files, classes; /* classes: folders; 0: none */
     unsigned threads;
     const char *format;

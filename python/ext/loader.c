@@ -84,19 +84,19 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args,
 {
     static char *names[] = {"path",   "split",   "format",   "batch_size",
                             "shape",  "augment", "shuffle",  "seed",
-                            "epochs", "threads", "prefetch", "params",
-                            NULL};
+                            "epochs", "threads", "prefetch", "drop_last",
+                            "params", NULL};
     struct pr_loader_opts o = PR_LOADER_OPTS_INIT;
     unsigned long long size = 1, seed = 1, epochs = 0;
     PyObject *path = NULL, *shape, *params;
-    int augment = 0, shuffle = 0;
+    int augment = 0, shuffle = 0, drop_last = 0;
     struct loader *l;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "O&zzKO!ppKKIIO!:Loader", names,
+            args, keywords, "O&zzKO!ppKKIIpO!:Loader", names,
             PyUnicode_FSConverter, &path, &o.split, &o.format, &size,
             &PyTuple_Type, &shape, &augment, &shuffle, &seed, &epochs,
-            &o.threads, &o.prefetch, &PyTuple_Type, &params))
+            &o.threads, &o.prefetch, &drop_last, &PyTuple_Type, &params))
         return NULL;
     o.path = PyBytes_AsString(path);
     o.batch_size = size;
@@ -104,6 +104,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args,
     o.shuffle = shuffle;
     o.seed = seed;
     o.epochs = epochs;
+    o.drop_last = drop_last;
     l = (struct loader *)pr_py_alloc((PyObject *)type);
     if (l)
         l->pid = getpid();

@@ -44,7 +44,7 @@ class Loader:
 
     path        PATH/train/CLASS/FILE, PATH/CLASS/FILE or PATH/FILE; also what
                 `prony generate` makes
-    batch_size  samples in a batch; what does not fill one is left out
+    batch_size  samples in a batch
     shape       (channels, rows, columns): pictures are resized to it and
                 normalised; (numbers,): so many float32 numbers; None: samples
                 as they are in the files, all of one shape and type
@@ -56,6 +56,8 @@ class Loader:
     shuffle     samples in another order each epoch
     seed        of orders and crops: the same seed, the same batches
     threads     that read and decode; 0: as many as there are processors
+    drop_last   leave out what does not fill a batch at the end of an epoch;
+                else the last batch is smaller
     prefetch    batches made ahead; 0: 2
     output      "numpy", "torch", or "array": an object with
                 __array_interface__ and __dlpack__, for any framework
@@ -72,7 +74,8 @@ class Loader:
                  shape: Optional[Tuple[int, ...]] = None, *,
                  split: Optional[str] = None, format: Optional[str] = None,
                  augment: bool = False, shuffle: bool = False, seed: int = 1,
-                 threads: int = 0, prefetch: int = 0, output: str = "numpy",
+                 drop_last: bool = False, threads: int = 0, prefetch: int = 0,
+                 output: str = "numpy",
                  params: Optional[Mapping[str, Any]] = None) -> None:
         if output not in _KINDS:
             raise ValueError("output must be one of %s, not %r"
@@ -87,7 +90,7 @@ class Loader:
             "path": path, "split": split, "format": format,
             "batch_size": batch_size, "shape": tuple(shape or ()),
             "augment": augment, "shuffle": shuffle, "epochs": 0,
-            "threads": threads, "prefetch": prefetch,
+            "threads": threads, "prefetch": prefetch, "drop_last": drop_last,
             "params": tuple(os.fsencode("%s=%s" % (k, _text(v)))
                             for k, v in (params or {}).items())}
         self._native = self._open()

@@ -59,7 +59,7 @@ static int make_order(struct pr_batches *b, struct pr_err *err)
         .samples_per_file = set->spec.samples,
         .accelerators = 1,
         .batch = b->o.batch,
-        .drop_last = true,
+        .drop_last = !b->o.keep_last,
         .shuffle_files = !b->o.in_order,
         .shuffle_samples = !b->o.in_order,
         .window = b->o.in_order ? 0 : (uint64_t)b->reader.shuffle_size,
@@ -200,9 +200,9 @@ int pr_batches_wait(struct pr_batches *b, uint64_t until_ns, struct pr_err *err)
 
 /* Places that were skipped get what is before them. */
 static int fill_in(struct pr_batches *b, const struct pr_batches_slot *s,
-                   struct pr_err *err)
+                   uint64_t n, struct pr_err *err)
 {
-    uint64_t n = b->o.batch, good = n, missing = 0;
+    uint64_t good = n, missing = 0;
 
     for (uint64_t i = 0; i < n; i++) {
         missing += s->skipped[i];
@@ -232,24 +232,25 @@ static int fill_in(struct pr_batches *b, const struct pr_batches_slot *s,
 /* The next batch. A slot is not used again before the one after it was
  * taken. */
 static int take(struct pr_batches *b, struct pr_batches_slot **ret,
-                struct pr_err *err)
+                uint64_t *ret_samples, struct pr_err *err)
 {
     int rc = pr_batches_wait(b, UINT64_MAX, err);
 
     if (rc < 0)
         return rc;
     b->has_next = false;
-    *ret = &b->slots[b->taken++ % b->ring];
-    return fill_in(b, *ret, err);
+    *ret = &b->slots[b->taken % b->ring];
+    *ret_samples = pr_order_batch_samples(&b->order, 0, b->taken++);
+    return fill_in(b, *ret, *ret_samples, err);
 }
 
 int pr_batches_swap(struct pr_batches *b, void **io_input, int32_t **io_labels,
-                    struct pr_err *err)
+                    uint64_t *ret_samples, struct pr_err *err)
 {
     struct pr_batches_slot *s;
     void *input = *io_input;
     int32_t *labels = *io_labels;
-    int rc = take(b, &s, err);
+    int rc = take(b, &s, ret_samples, err);
 
     if (rc)
         return rc;
@@ -270,8 +271,8 @@ int pr_batches_borrow(struct pr_batches *b, const float **ret_input,
                       struct pr_err *err)
 {
     struct pr_batches_slot *s;
-    uint64_t from = pr_clock_ns();
-    int rc = take(b, &s, err);
+    uint64_t from = pr_clock_ns(), samples;
+    int rc = take(b, &s, &samples, err);
 
     if (rc)
         return rc;
@@ -305,10 +306,10 @@ void pr_batches_figures(struct pr_batches *b, struct pr_batches_figures *ret)
 {
     *ret = (struct pr_batches_figures){
         .threads = b->count,
-        .epoch_batches = b->series.used / b->o.batch,
+        .epoch_batches = b->series.batches,
         .batches = b->taken,
-        .samples = b->taken * b->o.batch,
-        .epochs = b->taken * b->o.batch / b->series.used,
+        .samples = pr_order_batch_start(&b->order, b->taken),
+        .epochs = b->taken / b->series.batches,
         .failed = b->failed,
         .buffer_bytes = b->buffer_bytes,
     };

@@ -31,6 +31,7 @@ struct pr_batches_opts {
     int64_t classes;              /* labels are below it */
     bool any_label;               /* they need not; -1: there is none */
     bool augment;                 /* random crops and flips; else the middle */
+    bool keep_last;   /* an epoch ends with what does not fill a batch */
     const bool *stop; /* becomes true: give up (PR_E_INTR); or NULL */
 };
 
@@ -38,7 +39,7 @@ struct pr_batches_opts {
  * pr_batches_free, and longer where pr_batches_hangs. Of reader count
  * read_threads, prefetch_size (2 at least), shuffle_size (a window; 0: all
  * samples are shuffled), read_type, checksum, on_error, io_timeout and
- * preprocess_time. PR_E_CONF: there is nothing to train with, not even a
+ * preprocess_time. PR_E_CONF: there is nothing to train with, not even a full
  * batch, or reader.decode=false. */
 int pr_batches_new(const struct pr_batches_opts *opts, struct pr_batches **ret,
                    struct pr_err *err) PR_MUST_CHECK;
@@ -72,11 +73,11 @@ int pr_batches_wait(struct pr_batches *b, uint64_t until_ns,
 
 /* The next batch to keep: memory of as many bytes, from pr_alloc_aligned, takes
  * its place. *io_input and *io_labels are what is given and what is got;
- * untouched on failure. */
+ * untouched on failure. ret_samples: in it, see keep_last. */
 int pr_batches_swap(struct pr_batches *b, void **io_input, int32_t **io_labels,
-                    struct pr_err *err) PR_MUST_CHECK;
+                    uint64_t *ret_samples, struct pr_err *err) PR_MUST_CHECK;
 
-/* Bytes of a batch. */
+/* Bytes of a full batch. */
 size_t pr_batches_bytes(const struct pr_batches *b);
 
 struct pr_batches_figures {

@@ -13,9 +13,10 @@ static uint64_t ring_for(const struct pr_batches *b)
     uint64_t piece = (batch + b->count - 1) / b->count;
     uint64_t ahead = (uint64_t)b->reader.prefetch_size + 1;
 
+    ahead += pr_order_series_more(&b->series);
     if (window)
         return ahead + 2 + 2 * (window / batch + 1);
-    return ahead + (batch % piece > 0);
+    return ahead + (batch % piece > 0 || b->series.used % batch > 0);
 }
 
 static int too_much(const struct pr_batches *b, struct pr_err *err)

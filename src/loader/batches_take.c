@@ -140,8 +140,9 @@ int pr_batches_took(void *ctx, const struct pr_feed_taken *t,
                     struct pr_err *err)
 {
     struct pr_batches *b = ctx;
-    struct pr_batches_slot *s = &b->slots[t->place / b->o.batch % b->ring];
-    uint64_t i = t->place % b->o.batch;
+    uint64_t batch = pr_order_batch_of(&b->order, t->place);
+    uint64_t i = t->place - pr_order_batch_start(&b->order, batch);
+    struct pr_batches_slot *s = &b->slots[batch % b->ring];
     int rc;
 
     if (atomic_load_explicit(&b->quit, memory_order_relaxed))

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "loader/feed_impl.h"
+#include "loader/order_series.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -254,6 +255,8 @@ static int make_slots(struct pr_feed *f, struct pr_err *err)
 
     /* A piece, and the windows at both of its ends, may reach further. */
     f->ring = (f->depth ? f->depth : 1) + 4 + 2 * (window / f->batch);
+    if (f->order->series)
+        f->ring += pr_order_series_more(f->order->series);
     if (f->ring > f->order->batches)
         f->ring = f->order->batches;
     count = f->ring * f->o.accelerators;
@@ -290,13 +293,14 @@ static void make_room(struct pr_feed *f, uint64_t a, uint64_t ahead)
 
     if (batches > q->steps)
         batches = q->steps;
-    reach = pr_order_needed(f->order, a, batches * f->batch);
+    reach =
+        pr_order_needed(f->order, a, pr_order_batch_start(f->order, batches));
     pieces = (reach + f->chunk - 1) / f->chunk;
     before = atomic_load_explicit(&q->limit, memory_order_relaxed);
     if (pieces <= before)
         return;
     reach = pr_order_needed(f->order, a, pieces * f->chunk);
-    for (; q->prepared * f->batch < reach; q->prepared++) {
+    for (; pr_order_batch_start(f->order, q->prepared) < reach; q->prepared++) {
         struct pr_slot *s = &f->slots[a * f->ring + q->prepared % f->ring];
 
         atomic_store_explicit(&s->missing,

@@ -29,7 +29,7 @@ typedef void pr_feed_saw(void *ctx, unsigned thread, uint64_t accelerator,
 struct pr_feed_taken {
     unsigned thread;
     uint64_t accelerator;
-    uint64_t place; /* of all it gets: place / batch is the batch */
+    uint64_t place; /* of all it gets; see pr_order_batch_of */
     uint64_t sample;
     const struct pr_sample *data; /* valid during the call; NULL: skipped */
     const struct pr_err *why;     /* it is skipped */

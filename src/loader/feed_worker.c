@@ -36,12 +36,15 @@ static int keep(struct pr_feed_worker *w, const struct piece *p, uint64_t place,
                 const struct pr_sample *s, struct pr_err *err)
 {
     struct pr_feed *f = w->feed;
-    size_t i =
-        (p->accelerator * f->ring + place / f->batch % f->ring) * f->batch +
-        place % f->batch;
+    uint64_t batch;
+    size_t i;
 
-    if (!f->held ||
-        pr_held_put(&f->held[i], s->data, s->size, f->delivered_bytes))
+    if (!f->held)
+        return PR_OK;
+    batch = pr_order_batch_of(f->order, place);
+    i = (p->accelerator * f->ring + batch % f->ring) * f->batch + place -
+        pr_order_batch_start(f->order, batch);
+    if (pr_held_put(&f->held[i], s->data, s->size, f->delivered_bytes))
         return PR_OK;
     return pr_fail_nomem(err);
 }
@@ -135,10 +138,11 @@ static void deliver(struct pr_feed *f, const struct piece *p, uint64_t when)
 /* A sample is at its place; a batch is told when another one's turn comes. */
 static void place_sample(struct pr_feed *f, struct piece *p, uint64_t place)
 {
-    uint64_t batch = place / f->batch;
+    uint64_t batch;
 
     if (p->at_once)
         return;
+    batch = pr_order_batch_of(f->order, place);
     if (p->count && batch != p->batch) {
         deliver(f, p, pr_clock_ns());
         p->count = 0;

@@ -29,12 +29,17 @@ static void set_shape(struct pr_loader *l)
     b->dtype = pr_dtype_name(dtype);
     b->itemsize = pr_dtype_bytes(dtype);
     b->letter = pr_dtype_letter(dtype);
-    b->shape[0] = l->o.batch_size;
+    b->shape[0] = l->batch;
     b->ndim = 1 + (l->o.dims ? l->o.dims : l->like.shape.ndim);
     for (unsigned i = 1; i < b->ndim; i++)
         b->shape[i] = l->o.dims ? l->o.shape[i - 1] : l->like.shape.dim[i - 1];
     set_strides(b, !l->o.dims && l->like.fortran);
     b->bytes = pr_batches_bytes(l->batches);
+}
+
+static uint64_t samples_of(const struct pr_loader *l)
+{
+    return l->set.files[PR_TRAIN] * l->set.spec.samples;
 }
 
 /* ---- start and end */
@@ -59,13 +64,15 @@ static int check(const struct pr_loader_opts *o, struct pr_err *err)
 
 static int begin(struct pr_loader *l, struct pr_err *err)
 {
+    bool is_one = !l->o.drop_last && samples_of(l) < l->o.batch_size;
     struct pr_batches_opts opts = {
         .set = &l->set,
         .split = PR_TRAIN,
         .in_order = !l->o.shuffle,
         .first = l->first,
         .reader = &l->reader,
-        .batch = l->o.batch_size,
+        .batch = is_one ? samples_of(l) : l->o.batch_size,
+        .keep_last = !l->o.drop_last,
         .seed = l->o.seed,
         .dims = l->o.dims,
         .like = &l->like,
@@ -83,9 +90,10 @@ static int begin(struct pr_loader *l, struct pr_err *err)
     if (rc)
         return rc;
     pr_batches_figures(l->batches, &f);
+    l->batch = opts.batch;
     l->per_epoch = f.epoch_batches;
     set_shape(l);
-    l->pool = pr_pool_new(l->shape.bytes, l->o.batch_size);
+    l->pool = pr_pool_new(l->shape.bytes, l->batch);
     return l->pool ? PR_OK : pr_fail_nomem(err);
 }
 
@@ -165,7 +173,8 @@ static uint64_t until(double timeout_s)
 static int fill(struct pr_loader *l, struct pr_loader_slot *s,
                 struct pr_err *err)
 {
-    int rc = pr_batches_swap(l->batches, &s->b.data, &s->small, err);
+    uint64_t samples;
+    int rc = pr_batches_swap(l->batches, &s->b.data, &s->small, &samples, err);
     void *data = s->b.data;
 
     if (rc)
@@ -173,7 +182,9 @@ static int fill(struct pr_loader *l, struct pr_loader_slot *s,
     s->b = l->shape;
     s->b.data = data;
     s->b.labels = l->has_labels ? s->labels : NULL;
-    for (uint64_t i = 0; i < l->o.batch_size; i++)
+    s->b.shape[0] = samples;
+    s->b.bytes = samples * (uint64_t)s->b.strides[0];
+    for (uint64_t i = 0; i < samples; i++)
         s->labels[i] = s->small[i];
     s->b.epoch = l->taken / l->per_epoch;
     s->b.number = l->taken % l->per_epoch;
@@ -219,7 +230,7 @@ void pr_loader_facts(struct pr_loader *l, struct pr_loader_facts *ret)
     struct pr_batches_figures f;
     struct pr_loader_facts facts = {
         .size = ret->size,
-        .samples = l->set.files[PR_TRAIN] * l->set.spec.samples,
+        .samples = samples_of(l),
         .batches = l->per_epoch,
         .files = l->set.files[PR_TRAIN],
         .classes = l->classes->is_flat ? 0 : l->classes->count,

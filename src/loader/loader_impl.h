@@ -56,6 +56,7 @@ struct pr_loader {
     struct pr_loader_pool *pool;
     struct pr_loader_batch shape; /* what all of them have in common */
     bool has_labels;
+    uint64_t batch;            /* samples in a full one */
     uint64_t per_epoch, taken; /* batches */
     bool told_end;             /* of the epoch that was taken last */
     bool stop;

@@ -78,9 +78,23 @@ uint64_t pr_order_batches(const struct pr_order *o, uint64_t a)
     return divide_up(pr_order_samples(o, a), o->o.batch);
 }
 
+uint64_t pr_order_batch_of(const struct pr_order *o, uint64_t pos)
+{
+    return o->series ? pr_order_series_batch_of(o->series, pos)
+                     : pos / o->o.batch;
+}
+
+uint64_t pr_order_batch_start(const struct pr_order *o, uint64_t b)
+{
+    return o->series ? pr_order_series_start(o->series, b) : b * o->o.batch;
+}
+
 uint64_t pr_order_batch_samples(const struct pr_order *o, uint64_t a,
                                 uint64_t b)
 {
+    if (o->series)
+        return pr_order_series_start(o->series, b + 1) -
+               pr_order_series_start(o->series, b);
     return smaller(o->o.batch, pr_order_samples(o, a) - b * o->o.batch);
 }
 

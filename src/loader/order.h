@@ -7,7 +7,7 @@
  * pr_order_read(a, 0), (a, 1), …; the one read q-th is delivered at position
  * pr_order_place(a, q), which is q but for a windowed shuffle: there samples
  * are read in storage order and delivered shuffled, as from a buffer.
- * Position / batch is the batch it is in.
+ * pr_order_batch_of says which batch a position is in.
  *
  * Each sample comes at most once an epoch. With drop_last the samples that do
  * not fill a batch for every accelerator, total mod (batch * accelerators),
@@ -65,6 +65,10 @@ int pr_order_init(struct pr_order *o, const struct pr_order_opts *opts,
 /* Samples, and batches, that accelerator a gets. */
 uint64_t pr_order_samples(const struct pr_order *o, uint64_t a);
 uint64_t pr_order_batches(const struct pr_order *o, uint64_t a);
+
+/* Which batch a position is in, and the first position of a batch. */
+uint64_t pr_order_batch_of(const struct pr_order *o, uint64_t pos);
+uint64_t pr_order_batch_start(const struct pr_order *o, uint64_t b);
 
 /* Samples in batch b of accelerator a; the last one may be smaller. */
 uint64_t pr_order_batch_samples(const struct pr_order *o, uint64_t a,

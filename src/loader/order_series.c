@@ -15,16 +15,21 @@ int pr_order_series_init(struct pr_order_series *s,
                          struct pr_err *err)
 {
     struct pr_order o;
+    uint64_t epochs = 1;
     int rc = pr_order_init(&o, opts, err);
 
-    assert(opts->accelerators == 1 && opts->drop_last);
+    assert(opts->accelerators == 1);
     if (rc)
         return rc;
-    *s = (struct pr_order_series){.o = *opts, .used = o.used};
+    if (o.used < opts->batch)
+        o.used = o.batches = 0;
+    *s = (struct pr_order_series){
+        .o = *opts, .used = o.used, .batches = o.batches};
     if (o.used && o.used < ENDLESS)
-        o.used = ENDLESS / o.used * o.used;
+        epochs = ENDLESS / o.used;
+    o.used *= epochs;
     o.share = o.used;
-    o.batches = o.used / opts->batch;
+    o.batches *= epochs;
     o.series = s;
     *ret = o;
     return PR_OK;
@@ -33,6 +38,24 @@ int pr_order_series_init(struct pr_order_series *s,
 uint64_t pr_order_series_epoch(const struct pr_order_series *s, uint64_t pos)
 {
     return pos / s->used;
+}
+
+unsigned pr_order_series_more(const struct pr_order_series *s)
+{
+    if (s->used % s->o.batch == 0)
+        return 0;
+    return s->o.window ? 3 : 1; /* epochs that end there: a window, and a batch,
+                                   is not longer than one */
+}
+
+uint64_t pr_order_series_batch_of(const struct pr_order_series *s, uint64_t pos)
+{
+    return pos / s->used * s->batches + pos % s->used / s->o.batch;
+}
+
+uint64_t pr_order_series_start(const struct pr_order_series *s, uint64_t b)
+{
+    return b / s->batches * s->used + b % s->batches * s->o.batch;
 }
 
 static struct pr_order order_of(const struct pr_order_series *s, uint64_t epoch)

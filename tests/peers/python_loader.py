@@ -120,6 +120,28 @@ for x, y in a: break
 assert sorted(epoch(a)) == list(range(20))
 assert epoch(prony.Loader("d", 4, shuffle=True, seed=5)) != first
 """)
+case("the last batch is smaller, or dropped", """
+make()
+for size in (1, 3, 4, 8, 19, 20, 4000):
+    loader = prony.Loader("d", size)
+    full = min(size, 20)
+    sizes = [full] * (20 // full) + [20 % full] * (20 % full > 0)
+    for epoch in range(3):
+        got = list(loader)
+        assert [len(x) for x, y in got] == [len(y) for x, y in got] == sizes
+        assert len(loader) == len(sizes)
+        x = np.concatenate([x for x, y in got])
+        y = np.concatenate([y for x, y in got])
+        assert (x == [want(i) for i in range(20)]).all()
+        assert y.tolist() == [i // 10 for i in range(20)]
+    if size > 20: continue
+    loader = prony.Loader("d", size, drop_last=True)
+    for epoch in range(3):
+        assert [len(x) for x, y in loader] == [size] * (20 // size)
+    assert len(loader) == 20 // size
+raw = list(prony.Loader("d", 8, output="array"))[-1][0]
+assert raw.__array_interface__["shape"] == (4, 3, 4)
+""")
 case("mistakes are errors with words", """
 make()
 def error(kind, words, *args, **kwargs):
@@ -132,7 +154,7 @@ def error(kind, words, *args, **kwargs):
         return
     raise AssertionError("no " + words)
 error(prony.Error, "nowhere", "nowhere", 4)
-error(prony.Error, "", "d", 4000)
+error(prony.ConfigError, "do not fill a batch", "d", 4000, drop_last=True)
 error(ValueError, "output must be one of", "d", output="tensors")
 error(ValueError, "batch_size", "d", 0)
 error(ValueError, "shape must be", "d", shape=(1, 2))

@@ -80,11 +80,11 @@ static void *sample(uint64_t i, struct pr_sample *ret)
 /* In order: sample number i is the i-th of all files. */
 static void assert_holds(const struct pr_loader_batch *b, uint64_t first)
 {
-    for (uint64_t i = 0; i < BATCH; i++) {
+    for (uint64_t i = 0; i < b->shape[0]; i++) {
         struct pr_sample s;
         void *want = sample(first + i, &s);
 
-        assert_int_equal(b->bytes, BATCH * s.size);
+        assert_int_equal(b->bytes, b->shape[0] * s.size);
         assert_string_equal(b->dtype, pr_dtype_name(s.dtype));
         assert_int_equal(b->ndim, s.shape.ndim + 1);
         assert_memory_equal((char *)b->data + i * s.size, want, s.size);
@@ -189,7 +189,7 @@ static void epochs_end_and_go_on(void **state)
     make("'dataset.format': 'npz', 'dataset.num_files_train': 11,"
          "'dataset.record_dims': [3, 3]");
     o.epochs = 2;
-    o.shuffle = true;
+    o.shuffle = o.drop_last = true;
     l = open_it(&o);
     pr_loader_facts(l, &f);
     assert_int_equal(f.samples, 11);
@@ -210,6 +210,93 @@ static void epochs_end_and_go_on(void **state)
     pr_loader_facts(l, &f);
     assert_true(f.read_samples >= 16);
     pr_loader_free(l);
+    kit_done(&k);
+}
+
+/* Each sample comes once an epoch, in order, whatever is left for the last
+ * batch, and however far threads read into the next epochs. */
+static void the_last_batch_has_what_is_left(void **state)
+{
+    enum { SAMPLES = 11, EPOCHS = 6, MOST = 14 };
+    struct pr_loader_facts f = {.size = sizeof f};
+    struct pr_loader_batch *b;
+
+    (void)state;
+    make("'dataset.format': 'npz', 'dataset.num_files_train': 11,"
+         "'dataset.record_dims': [3, 3]");
+    for (uint64_t size = 1; size <= MOST; size++) {
+        struct pr_loader_opts o = opts_for("set");
+        struct pr_loader *l;
+        uint64_t at = 0;
+
+        o.batch_size = size;
+        o.threads = 1 + size % 3;
+        o.prefetch = size % 5;
+        o.epochs = EPOCHS;
+        l = open_it(&o);
+        pr_loader_facts(l, &f);
+        assert_int_equal(f.batches, (SAMPLES + size - 1) / size);
+        while (!pr_loader_is_over(l)) {
+            uint64_t left = SAMPLES - at % SAMPLES;
+
+            b = next(l);
+            assert_int_equal(b->shape[0], left < size ? left : size);
+            assert_int_equal(b->epoch, at / SAMPLES);
+            assert_holds(b, at % SAMPLES);
+            at += b->shape[0];
+            pr_loader_release(b);
+            if (at % SAMPLES == 0)
+                assert_int_equal(pr_loader_next(l, -1, &b, &err), 0);
+        }
+        assert_int_equal(at, EPOCHS * SAMPLES);
+        pr_loader_free(l);
+    }
+    kit_done(&k);
+}
+
+/* With a window, too: which slots are in use is another matter there. */
+static void windows_and_last_batches(void **state)
+{
+    enum { SAMPLES = 11, EPOCHS = 8 };
+    const char *windows[] = {"reader.shuffle_size=2", "reader.shuffle_size=5",
+                             "reader.shuffle_size=10"};
+
+    (void)state;
+    make("'dataset.format': 'npy', 'dataset.num_files_train': 11,"
+         "'dataset.record_dims': [1], 'dataset.num_classes': 1000");
+    for (uint64_t i = 0; i < 3 * SAMPLES; i++) {
+        struct pr_loader_opts o = opts_for("set");
+        struct pr_loader_batch *b;
+        struct pr_loader *l;
+        unsigned char seen[256];
+
+        o.batch_size = i % SAMPLES + 1;
+        o.shuffle = true;
+        o.epochs = EPOCHS;
+        o.params = &windows[i / SAMPLES];
+        o.param_count = 1;
+        l = open_it(&o);
+        for (uint64_t e = 0; e < EPOCHS; e++) {
+            uint64_t count = 0;
+
+            memset(seen, 0, sizeof seen);
+            while (pr_loader_next(l, -1, &b, &err) == 1) {
+                for (uint64_t n = 0; n < b->shape[0]; n++, count++)
+                    seen[((unsigned char *)b->data)[n]]++;
+                pr_loader_release(b);
+            }
+            assert_int_equal(count, SAMPLES);
+            for (uint64_t n = 0; n < SAMPLES; n++) {
+                struct pr_sample s;
+                unsigned char *want = sample(n, &s);
+
+                assert_int_equal(s.size, 1);
+                assert_true(seen[*want]-- > 0);
+                free(want);
+            }
+        }
+        pr_loader_free(l);
+    }
     kit_done(&k);
 }
 
@@ -387,6 +474,7 @@ static void what_is_wrong_is_said(void **state)
     bad.batch_size = 0;
     refused(&bad, PR_E_CONF, "a sample at least");
     bad.batch_size = 5;
+    bad.drop_last = true;
     refused(&bad, PR_E_CONF, "do not fill a batch");
     bad = o;
     bad.dims = 2;
@@ -493,6 +581,8 @@ int main(void)
         TEST(samples_come_as_they_are),
         TEST(strides_tell_the_order_of_a_sample),
         TEST(epochs_end_and_go_on),
+        TEST(the_last_batch_has_what_is_left),
+        TEST(windows_and_last_batches),
         TEST(what_is_kept_stays_as_it_is),
         TEST(another_thread_may_give_back),
 #if PR_HAVE_JPEG
