@@ -95,8 +95,9 @@ struct pr_probe_opts {
     size_t size;                          /* of this struct */
     const struct pr_probe_config *config; /* copied; NULL: benchy's defaults,
                                              without an output file */
-    uint64_t batch_size;                  /* samples in a batch of this rank */
-    uint64_t rank, ranks;                 /* ranks: 0 means 1 */
+    uint64_t batch_size;  /* samples in a batch of this rank; 0: not known, one
+                             that pr_probe_batch_ready is not told counts as 1 */
+    uint64_t rank, ranks; /* ranks: 0 means 1 */
 
     /* Takes benchy's console lines, without line ends; only rank 0 has any.
      * NULL: none are made. */
@@ -224,8 +225,9 @@ struct pr_probe_figures {
 };
 
 struct pr_probe_numbers {
-    size_t size; /* of this struct, set by the caller */
-    uint64_t batch_size, ranks;
+    size_t size;         /* of this struct, set by the caller */
+    uint64_t batch_size; /* 0: not known */
+    uint64_t ranks;
     struct pr_probe_figures phase[PR_PROBE_PHASES];
 };
 

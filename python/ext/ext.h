@@ -95,8 +95,9 @@ int pr_py_probe_check(struct pr_py_probe *p, int r, const struct pr_err *err);
 /* Ends the trial; whole: this rank did all of it, and so do the others. */
 int pr_py_probe_end(struct pr_py_probe *p, bool whole);
 
-/* ---- record.c: a method of Probe */
+/* ---- record.c: methods of Probe */
 
+PyObject *pr_py_metrics(PyObject *self, PyObject *none);
 PyObject *pr_py_record(PyObject *self, PyObject *args);
 
 /* ---- trial.c */

@@ -191,7 +191,7 @@ static PyObject *probe_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     p->write = callable_or_null(write);
     p->sum = callable_or_null(sum);
-    opts.batch_size = batch_size ? batch_size : 1;
+    opts.batch_size = batch_size;
     p->first = first ? first : batch_size;
     opts.rank = rank;
     opts.ranks = ranks;
@@ -393,9 +393,11 @@ static PyMethodDef methods[] = {
     {"counting", counting, METH_NOARGS,
      "Whether samples are counted in each batch."},
     {"json", json, METH_NOARGS, "benchy's result, one line of JSON."},
+    {"metrics", pr_py_metrics, METH_NOARGS,
+     "What `prony probe` reports, as a JSON object."},
     {"record", pr_py_record, METH_VARARGS,
-     "record(folder, command, results, log): the result as a run directory; "
-     "command is JSON, results the members of a JSON object."},
+     "record(folder, command): the result as a run directory; command is "
+     "JSON."},
     {"numbers", numbers, METH_NOARGS, "Figures of each phase, a dict."},
     {"verdict", verdict, METH_NOARGS, "What holds the loop back, a dict."},
     {NULL, NULL, 0, NULL},

@@ -14,6 +14,7 @@
 #include "record/plan_file.h"
 #include "record/result.h"
 #include "run/session.h"
+#include "workload/probe_result.h"
 
 #include <string.h>
 
@@ -172,7 +173,46 @@ static int record(struct record *r, const char *dir, const char *command,
     return rc;
 }
 
-/* ---- a method of Probe */
+/* ---- methods of Probe */
+
+static void put_object(const struct pr_probe *p, struct pr_buf *out)
+{
+    struct pr_sink k;
+    struct pr_jb jb;
+
+    pr_jb_init(&jb, out, 0);
+    pr_jb_obj(&jb, NULL);
+    pr_sink_object(&k, &jb);
+    pr_probe_results(p, &k);
+    pr_jb_end(&jb);
+}
+
+PyObject *pr_py_metrics(PyObject *self, PyObject *none)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
+
+    (void)none;
+    put_object(((struct pr_py_probe *)self)->probe, &text);
+    if (!pr_buf_ok(&text))
+        return PyErr_NoMemory();
+    return PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.len,
+                                "backslashreplace");
+}
+
+static bool put_results(struct record *r)
+{
+    PR_AUTO_BUF struct pr_buf object = PR_BUF_INIT(16 << 20);
+    struct pr_sink k;
+
+    pr_sink_lines(&k, &r->lines);
+    pr_probe_results(r->probe->probe, &k);
+    put_object(r->probe->probe, &object);
+    if (!pr_buf_ok(&object))
+        return false;
+    /* Its members, without the braces. */
+    pr_buf_add(&r->results, object.data + 1, object.len - 2);
+    return pr_buf_ok(&r->results) && pr_buf_ok(&r->lines);
+}
 
 PyObject *pr_py_record(PyObject *self, PyObject *args)
 {
@@ -180,19 +220,18 @@ PyObject *pr_py_record(PyObject *self, PyObject *args)
                        .lines = PR_BUF_INIT(16 << 20),
                        .results = PR_BUF_INIT(16 << 20),
                        .ended = pr_wall_clock_ns()};
-    const char *command, *members, *lines;
+    const char *command;
     struct pr_err err = {0};
     PyThreadState *state;
     PyObject *path;
     int rc;
 
-    if (!PyArg_ParseTuple(args, "O&sss:record", PyUnicode_FSConverter, &path,
-                          &command, &members, &lines))
+    if (!PyArg_ParseTuple(args, "O&s:record", PyUnicode_FSConverter, &path,
+                          &command))
         return NULL;
-    pr_buf_str(&r.results, members);
-    pr_buf_str(&r.lines, lines);
     state = PyEval_SaveThread();
-    rc = record(&r, PyBytes_AsString(path), command, &err);
+    rc = put_results(&r) ? record(&r, PyBytes_AsString(path), command, &err)
+                         : pr_fail_nomem(&err);
     PyEval_RestoreThread(state);
     pr_buf_done(&r.lines);
     pr_buf_done(&r.results);

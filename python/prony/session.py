@@ -17,9 +17,6 @@ from . import channel
 Sum = Callable[[List[float], bool], Optional[List[float]]]
 Config = Union[None, str, "os.PathLike[str]", Mapping[str, Mapping[str, Any]]]
 
-_TIMES = {"mean": "ms", "p50": "p50_ms", "p90": "p90_ms", "p99": "p99_ms",
-          "max": "max_ms"}
-
 # Sessions that have not said their summary, and files that are taken.
 _open: Dict[int, "Session"] = {}
 _outputs: Dict[str, int] = {}
@@ -173,38 +170,10 @@ class Session:
             return
         if self.write is not None:
             print("prony: " + verdict["text"], file=sys.stderr, flush=True)
-        metrics = self._metrics(numbers, verdict)
-        channel.say(metrics)
-        self._record(metrics)
+        channel.say(json.loads(self.probe.metrics()))
+        self._record()
 
-    def _metrics(self, numbers: Dict[str, Any],
-                 verdict: Dict[str, Any]) -> Dict[str, Any]:
-        """Results by the names that `prony probe` gives them."""
-        out: Dict[str, Any] = {
-            "prony.main": [p.lower() for p in numbers] + ["bound"]}
-        if self.batch_size:
-            out["batch_size"] = self.batch_size
-        results = self.results
-        for phase, f in numbers.items():
-            name = phase.lower()
-            out[name], out[name + "_stdev"] = f["rate"], f["deviation"]
-            out[name + "_trials"] = results[phase]["trial_throughput"]
-            for part in ("fetch", "step"):
-                if (phase, part) in (("SYNTHETIC", "fetch"), ("IO", "step")):
-                    continue
-                for key, words in _TIMES.items():
-                    out["%s_%s_%s" % (name, part, words)] = 1e3 * f[part][key]
-        full = numbers.get("FULL")
-        if full:
-            out["throughput"] = full["rate"]
-            out["time"] = 1e3 * (full["fetch_s"] + full["step_s"]) / full[
-                "batches"]
-        for key, least in (("stall", 0), ("overlap", 0), ("gain", 1e-9)):
-            if verdict[key] >= least:
-                out[key] = verdict[key]
-        return {**out, "bound": verdict["bound"], "verdict": verdict["text"]}
-
-    def _record(self, metrics: Dict[str, Any]) -> None:
+    def _record(self) -> None:
         """A run directory, where PRONY_RUN_DIR wants one."""
         folder = _own_file(os.environ.get("PRONY_RUN_DIR", ""))
         if not folder:
@@ -213,11 +182,7 @@ class Session:
         if any("$" in word for word in command):  # a plan would expand it
             command = command[:1]
         try:
-            self.probe.record(folder, json.dumps(command),
-                              json.dumps(metrics)[1:-1],
-                              "".join("__results.%s__= %s\n"
-                                      % (k, json.dumps(v))
-                                      for k, v in metrics.items()))
+            self.probe.record(folder, json.dumps(command))
         except _prony.Error as e:
             print("prony: %s" % e, file=sys.stderr)
 

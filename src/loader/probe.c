@@ -54,8 +54,7 @@ static void take_opts(struct pr_probe *p, const struct pr_probe_opts *o)
     size_t known = o->size < sizeof p->o ? o->size : sizeof p->o;
 
     memcpy(&p->o, o, known);
-    if (!p->o.batch_size)
-        p->o.batch_size = 1;
+    p->each = p->o.batch_size ? p->o.batch_size : 1;
     if (!p->o.ranks)
         p->o.ranks = 1;
     if (p->o.rank)
@@ -156,7 +155,7 @@ int pr_probe_begin(struct pr_probe *p, enum pr_probe_phase phase,
     set_label(p, done, c->warmup);
     p->limit = c->batches;
     p->count = p->all_samples = 0;
-    p->samples = p->o.batch_size;
+    p->samples = p->each;
     p->until_line = p->o.line ? p->config.report_freq : 0;
     p->is_open = true;
     p->start = p->from = p->ready = now(p);
@@ -165,7 +164,7 @@ int pr_probe_begin(struct pr_probe *p, enum pr_probe_phase phase,
 
 void pr_probe_batch_ready(struct pr_probe *p, uint64_t samples)
 {
-    p->samples = samples ? samples : p->o.batch_size;
+    p->samples = samples ? samples : p->each;
     p->ready = now(p);
 }
 

@@ -33,6 +33,7 @@ struct pr_probe {
     char label[64];
     uint64_t limit, count;       /* batches to time, and timed */
     uint64_t until_line;         /* batches until a line is due; 0: never */
+    uint64_t each;               /* samples of a batch that says nothing */
     uint64_t samples;            /* of this batch */
     uint64_t all_samples;        /* of the trial */
     uint64_t start, from, ready; /* clock: of the trial, the step, its batch */

@@ -167,10 +167,12 @@ static int restart(void *ctx, struct pr_err *err)
 static int report(struct session *s, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
+    struct pr_sink k;
 
     if (s->j->rank)
         return PR_OK;
-    pr_probe_results(s->probe, &out);
+    pr_sink_lines(&k, &out);
+    pr_probe_results(s->probe, &k);
     pr_warnings_put(s->j->notes, &out);
     return pr_log_write(&out, err);
 }

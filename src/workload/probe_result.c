@@ -1,8 +1,6 @@
 /* Results of a probe. */
 #include "workload/probe_result.h"
 
-#include "workload/sink.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -94,32 +92,29 @@ static void put_verdict(struct pr_sink *k, const struct pr_probe_verdict *v)
     pr_sink_str(k, "verdict", v->text);
 }
 
-static void put_main(const struct pr_probe_numbers *n, struct pr_buf *out)
+static void put_main(struct pr_sink *k, const struct pr_probe_numbers *n)
 {
-    const char *comma = "";
-
-    pr_buf_str(out, "__results.prony.main__= [");
+    pr_jb_arr(k->at, pr_sink_begin(k, "prony.main"));
     for (int i = 0; i < PR_PROBE_PHASES; i++)
-        if (n->phase[i].trials) {
-            pr_buf_printf(out, "%s\"%s\"", comma, names[i]);
-            comma = ", ";
-        }
-    pr_buf_printf(out, "%s\"bound\"]\n", comma);
+        if (n->phase[i].trials)
+            pr_jb_str(k->at, NULL, names[i]);
+    pr_jb_str(k->at, NULL, "bound");
+    pr_jb_end(k->at);
+    pr_sink_end(k);
 }
 
-void pr_probe_results(const struct pr_probe *p, struct pr_buf *out)
+void pr_probe_results(const struct pr_probe *p, struct pr_sink *k)
 {
     struct pr_probe_numbers n = {.size = sizeof n};
     struct pr_probe_verdict v = {.size = sizeof v};
-    struct pr_sink k;
 
     pr_probe_numbers(p, &n);
     pr_probe_judge(&n, &v);
-    pr_sink_lines(&k, out);
-    put_main(&n, out);
-    pr_sink_uint(&k, "batch_size", n.batch_size);
+    put_main(k, &n);
+    if (n.batch_size)
+        pr_sink_uint(k, "batch_size", n.batch_size);
     for (int i = 0; i < PR_PROBE_PHASES; i++)
-        put_phase(&k, p, i, &n.phase[i]);
-    put_common(&k, &n);
-    put_verdict(&k, &v);
+        put_phase(k, p, i, &n.phase[i]);
+    put_common(k, &n);
+    put_verdict(k, &v);
 }

@@ -1,10 +1,10 @@
-/* What a probe found, as metric lines; docs/probe.md defines them. */
+/* What a probe found, as metrics; docs/probe.md defines them. */
 #ifndef PR_WORKLOAD_PROBE_RESULT_H
 #define PR_WORKLOAD_PROBE_RESULT_H
 
-#include "base/buf.h"
 #include "prony/probe.h"
+#include "workload/sink.h"
 
-void pr_probe_results(const struct pr_probe *p, struct pr_buf *out);
+void pr_probe_results(const struct pr_probe *p, struct pr_sink *k);
 
 #endif

@@ -416,6 +416,27 @@ def without():
           "without the extension the package says what is missing", got.stderr)
 
 
+def metrics():
+    """What other programs get: the names that `prony probe` uses, and no size
+    of a batch where that was not said."""
+    got = run("""
+import json, prony
+for n, size in enumerate((None, 1)):
+    loader = prony.wrap([[0]] * 9, size, quiet=True)
+    for b in loader: pass
+    print("METRICS", json.dumps(json.loads(loader.session.probe.metrics())))
+""")
+    seen = [json.loads(line[8:]) for line in got.out.splitlines()
+            if line.startswith("METRICS ")]
+    check([m.get("batch_size") for m in seen] == [None, 1]
+          and all(m["prony.main"] == ["io", "synthetic", "full", "bound"]
+                  and {"full_stdev", "full_fetch_p99_ms", "io_fetch_ms",
+                       "synthetic_step_max_ms", "throughput", "time", "stall",
+                       "verdict"} <= set(m)
+                  and "io_step_ms" not in m for m in seen),
+          "metrics, with a size of batches only where it was said", got.all)
+
+
 LOOP = "import prony\nfor b in prony.wrap([[0]] * 9, 1): pass\n"
 
 
@@ -439,7 +460,8 @@ def in_a_run():
             env=job["env"])
         results = got["experiments"][0]["results"] if got else {}
         check(all(results.get(n, 0) > 0 for n in ("io", "synthetic", "full"))
-              and "bound" in results,
+              and "bound" in results and results.get("batch_size") == 1
+              and len(results["full_trials"]) == 3,
               "under `prony run` the figures are in its result", text)
 
 
@@ -477,7 +499,7 @@ def as_a_run():
 
 assert FEW
 for part in (whole, truth, counted, ends, sources, leaks, settings, synced,
-             forked, traced, without) + (
+             forked, traced, without, metrics) + (
                  (in_a_run, as_a_run) if os.environ.get("PRONY") else ()):
     part()
 sys.exit(end())
