@@ -3,9 +3,9 @@
  * plain loop of fork, exec and wait that writes the same files.
  */
 #include "bench.h"
+#include "rig.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <sys/stat.h>
 
 enum { EXPERIMENTS = 1000, ROUNDS = 9 };
@@ -16,20 +16,6 @@ enum { EXPERIMENTS = 1000, ROUNDS = 9 };
     "\"experiment_end\", \"id\": \"0001-00000000\", \"attempt\": 1, "       \
     "\"status\": \"ok\", \"elapsed_s\": 0.000500, \"done\": 1, \"total\": " \
     "1000, \"failed\": 0}\n"
-
-static int remove_one(const char *path, const struct stat *st, int type,
-                      struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
-static void remove_tree(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static void put_file(const char *dir, const char *name, const char *text)
 {
@@ -150,10 +136,10 @@ int main(int argc, char **argv)
         a[r] = bench_program(way, "/dev/null").seconds;
         char *params = sample(ours, "params.json");
         char *result = sample(ours, "result.json");
-        remove_tree(ours);
+        bench_remove_tree(ours);
         sync();
         b[r] = plain_loop(plain, params, result, EVENT);
-        remove_tree(plain);
+        bench_remove_tree(plain);
         free(params);
         free(result);
     }

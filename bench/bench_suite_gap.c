@@ -11,15 +11,6 @@
 
 enum { JOBS = 200, ROUNDS = 5 };
 
-static int remove_one(const char *path, const struct stat *st, int type,
-                      struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 /* ---- bare */
 
 /* From the end of a child to the moment its successor has executed its
@@ -178,7 +169,7 @@ int main(int argc, char **argv)
         b[r] = bare_gap();
     }
     printf("a new file in that folder: %.0f us\n", new_file(base) * 1e6);
-    nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    bench_remove_tree(base);
     bench_line("from a job's end to the next one's start", "prony run",
                bench_median(a, ROUNDS) * 1e6, "fork and exec",
                bench_median(b, ROUNDS) * 1e6, 1, "us", 3);

@@ -36,12 +36,15 @@ static int run_verb(struct cli *c, const char *verb, const char **words,
     return rc;
 }
 
+/* What is made, trained with, and probed. */
+#define DATA_SET                                        \
+    "dataset.format=npz", "dataset.num_files_train=32", \
+        "dataset.record_length_bytes=4M", "dataset.data_folder=data"
+
 /* A data set in the run's folder, every byte of it checked. */
 static int demo_data(struct cli *c, const char *dir, struct pr_err *err)
 {
-    const char *words[] = {"dataset.format=npz", "dataset.num_files_train=32",
-                           "dataset.record_length_bytes=4M",
-                           "dataset.data_folder=data"};
+    const char *words[] = {DATA_SET};
     const struct arg more[] = {{.id = A_VERIFY, .value = ""},
                                {.id = A_GENERATE_DATA, .value = dir}};
 
@@ -56,14 +59,16 @@ static int demo_data(struct cli *c, const char *dir, struct pr_err *err)
 /* Training with four accelerators that would read it. */
 static int demo_training(struct cli *c, const char *dir, struct pr_err *err)
 {
-    const char *words[] = {
-        "exp.workload=emulate",       "dataset.format=npz",
-        "dataset.num_files_train=32", "dataset.record_length_bytes=4M",
-        "dataset.data_folder=data",   "reader.data_loader=pytorch",
-        "reader.batch_size=2",        "reader.read_threads=2",
-        "reader.sample_shuffle=seed", "train.epochs=5",
-        "train.computation_time=0.1", "exp.accelerators=4",
-        "emulate.drop_cache=epoch"};
+    const char *words[] = {"exp.workload=emulate",
+                           DATA_SET,
+                           "reader.data_loader=pytorch",
+                           "reader.batch_size=2",
+                           "reader.read_threads=2",
+                           "reader.sample_shuffle=seed",
+                           "train.epochs=5",
+                           "train.computation_time=0.1",
+                           "exp.accelerators=4",
+                           "emulate.drop_cache=epoch"};
     const char *out = pr_arena_printf(c->arena, "%s/training", dir);
     const struct arg more[] = {{.id = A_DATA, .value = dir},
                                {.id = A_DIR, .value = out}};
@@ -111,11 +116,9 @@ static int demo_learning(struct cli *c, const char *dir, bool *ret_learned,
 /* What holds that training back: its reading, or its computing? */
 static int demo_probe(struct cli *c, const char *dir, struct pr_err *err)
 {
-    const char *words[] = {
-        "exp.workload=emulate",       "dataset.format=npz",
-        "dataset.num_files_train=32", "dataset.record_length_bytes=4M",
-        "dataset.data_folder=data",   "reader.batch_size=2",
-        "reader.read_threads=2",      "train.computation_time=0.02"};
+    const char *words[] = {"exp.workload=emulate", DATA_SET,
+                           "reader.batch_size=2", "reader.read_threads=2",
+                           "train.computation_time=0.02"};
     const char *out = pr_arena_printf(c->arena, "%s/probe", dir);
     const struct arg more[] = {{.id = A_DATA, .value = dir},
                                {.id = A_DIR, .value = out},

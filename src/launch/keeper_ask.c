@@ -2,9 +2,9 @@
  * The runner's request to start something, as a message: the environment is
  * the caller's, with what the keeper and the slot say put into it.
  */
+#include "base/environ.h"
 #include "launch/keeper_impl.h"
 
-#include <string.h>
 #include <unistd.h>
 
 static uint32_t count(const char *const *list)
@@ -16,22 +16,6 @@ static uint32_t count(const char *const *list)
     return n;
 }
 
-/* Whether both are about the same variable. */
-static bool same_name(const char *a, const char *b)
-{
-    size_t n = strcspn(a, "=");
-
-    return strncmp(a, b, n) == 0 && b[n] == '=';
-}
-
-static bool names(const char *const *list, const char *entry)
-{
-    for (; list && *list; list++)
-        if (same_name(*list, entry))
-            return true;
-    return false;
-}
-
 /* What the keeper itself puts there. The descriptors in an older DATA_FD or
  * PRONY_FD are closed to programs, so nothing is lost. */
 static bool is_ours(const char *entry)
@@ -39,7 +23,7 @@ static bool is_ours(const char *entry)
     static const char *const ours[] = {
         PR_KEEPER_MARKER, "PRONY_FD=", "PRONY_CHANNEL=", "DATA_FD=", NULL};
 
-    return names(ours, entry);
+    return pr_environ_has(ours, entry);
 }
 
 /* The marker comes first, and instead of any other; then what the slot
@@ -62,14 +46,14 @@ static uint32_t put_env(struct pr_buf *b, const struct pr_spawn *s,
             pr_wire_str(b, *e);
     }
     for (const char *const *e = env; *e; e++) {
-        if (is_ours(*e) || names(firm, *e))
+        if (is_ours(*e) || pr_environ_has(firm, *e))
             continue;
         n++;
         if (b)
             pr_wire_str(b, *e);
     }
     for (const char *const *e = soft; *e; e++) {
-        if (names(env, *e))
+        if (pr_environ_has(env, *e))
             continue;
         n++;
         if (b)

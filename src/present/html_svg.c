@@ -4,6 +4,7 @@
  * numbers stand beside them as text.
  */
 #include "base/nth.h"
+#include "base/steady.h"
 #include "present/html_impl.h"
 
 #include <math.h>
@@ -17,16 +18,6 @@ static int ascending(const void *a, const void *b)
     const double *x = a, *y = b;
 
     return (*x > *y) - (*x < *y);
-}
-
-static double quantile(const double *sorted, size_t n, double p)
-{
-    double at = p * (double)(n - 1);
-    size_t low = (size_t)at;
-
-    return low + 1 < n ? sorted[low] + (at - (double)low) *
-                                           (sorted[low + 1] - sorted[low])
-                       : sorted[n - 1];
 }
 
 /* Finite values, which are moved about. */
@@ -310,9 +301,9 @@ static int height_of(size_t i)
 static void put_box(struct pr_html *h, const double *v, size_t n,
                     const struct scale *s)
 {
-    int q1 = place(s, quantile(v, n, 0.25), 0, WIDE);
-    int q3 = place(s, quantile(v, n, 0.75), 0, WIDE);
-    int mid = place(s, quantile(v, n, 0.5), 0, WIDE);
+    int q1 = place(s, pr_steady_quantile(v, n, 0.25), 0, WIDE);
+    int q3 = place(s, pr_steady_quantile(v, n, 0.75), 0, WIDE);
+    int mid = place(s, pr_steady_quantile(v, n, 0.5), 0, WIDE);
 
     pr_html_printf(h,
                    "<rect class=\"box\" x=\"%d\" y=\"6\" width=\"%d\" "
@@ -357,7 +348,7 @@ void pr_html_strip(struct pr_html *h, double *v, size_t count,
     pr_html_raw(h, "</span>");
     if (count > 2) {
         pr_html_raw(h, "<span>median ");
-        pr_html_number(h, quantile(v, count, 0.5));
+        pr_html_number(h, pr_steady_quantile(v, count, 0.5));
         pr_html_raw(h, "</span>");
     }
     if (count > 1) {

@@ -6,37 +6,23 @@
  */
 #include "run/contained_slot.h"
 
+#include "base/environ.h"
 #include "launch/container_impl.h"
 
 #include <string.h>
 
-static bool same_name(const char *a, const char *b)
-{
-    size_t n = strcspn(a, "=");
-
-    return strncmp(a, b, n) == 0 && b[n] == '=';
-}
-
-static bool sets(const char *const *list, const char *entry)
-{
-    for (; list && *list; list++)
-        if (same_name(entry, *list))
-            return true;
-    return false;
-}
-
 static const char *device_of(const struct pr_slot *slot)
 {
     for (const char *const *e = slot->env; *e; e++)
-        if (same_name("CUDA_VISIBLE_DEVICES=", *e))
+        if (pr_environ_same("CUDA_VISIBLE_DEVICES=", *e))
             return strchr(*e, '=') + 1;
     return NULL;
 }
 
 static bool is_device(const char *entry)
 {
-    return same_name("CUDA_VISIBLE_DEVICES=", entry) ||
-           same_name("ROCR_VISIBLE_DEVICES=", entry);
+    return pr_environ_same("CUDA_VISIBLE_DEVICES=", entry) ||
+           pr_environ_same("ROCR_VISIBLE_DEVICES=", entry);
 }
 
 /* What the slot insists on, what the experiment sets, what the slot has for
@@ -52,10 +38,10 @@ static int add_env(const struct pr_slot *slot, bool devices, struct pr_arena *a,
         if (devices || !is_device(*e))
             pr_box_word(&w, *e);
     for (const char *const *e = o->env; e && *e; e++)
-        if (!sets(slot->env, *e))
+        if (!pr_environ_has(slot->env, *e))
             pr_box_word(&w, *e);
     for (const char *const *e = slot->env_default; *e; e++)
-        if (!sets(o->env, *e))
+        if (!pr_environ_has(o->env, *e))
             pr_box_word(&w, *e);
     rc = pr_box_end(&w, &all, err);
     if (!rc)

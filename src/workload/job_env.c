@@ -4,22 +4,17 @@
  */
 #include "workload/job_env.h"
 
+#include "base/environ.h"
+
 #include <string.h>
 #include <unistd.h>
-
-static bool same_name(const char *a, const char *b)
-{
-    size_t n = strcspn(a, "=");
-
-    return strncmp(a, b, n) == 0 && b[n] == '=';
-}
 
 /* Lays NAME=value over the list; the list has room. */
 static void lay_env(const char **env, size_t *count, const char *word)
 {
     size_t i = 0;
 
-    while (i < *count && !same_name(word, env[i]))
+    while (i < *count && !pr_environ_same(word, env[i]))
         i++;
     env[i] = word;
     *count += i == *count;
