@@ -204,7 +204,8 @@ static int do_report(struct pr_arena *a, const struct milarun_args *m)
     add_two(&w, "--compare", expanded(a, m->value[M_COMPARE]));
     add_two(&w, "--weights", expanded(a, m->value[M_WEIGHTS]));
     add_two(&w, "--html", expanded(a, m->value[M_HTML]));
-    add_two(&w, "--price", m->value[M_PRICE]);
+    if (m->value[M_WEIGHTS]) /* without a score milarun does not care */
+        add_two(&w, "--price", m->value[M_PRICE]);
     add_two(&w, "--title", m->value[M_TITLE]);
     if (m->flag[M_COMPARE_GPUS] > 0)
         add(&w, "--compare-gpus");

@@ -320,6 +320,10 @@ static int report(struct cli *c, const struct suite_ask *ask,
     struct pr_suite_report r;
     int rc = pr_suite_report(read->suite, &opts, c->arena, &r, err);
 
+    if (!rc && !isnan(ask->price) && !r.scored) {
+        rc = pr_fail(err, PR_E_USAGE, "", "--price wants --weights");
+        pr_hint(err, "it is divided by the score, which is made of weights");
+    }
     if (rc)
         return rc;
     say_files(read->suite);

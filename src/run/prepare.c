@@ -83,8 +83,8 @@ static void tell_late(struct pr_party *p, const char *command, double limit)
     warn(p, command, why);
 }
 
-/* Until it has ended. A signal to us ends it, and so does exp.timeout, which
- * it has for itself. */
+/* Until it has ended. A signal to us ends it, and so does its limit, which it
+ * has for itself. */
 static int wait_for(struct pr_runner *r, struct pr_party *p, uint32_t tag,
                     const struct preparing *what, struct pr_err *err)
 {
@@ -108,12 +108,20 @@ static int wait_for(struct pr_runner *r, struct pr_party *p, uint32_t tag,
     return rc;
 }
 
+/* The shorter one of the two that are set. */
+static double limit_of(const struct pr_trip *t)
+{
+    double own = t->suite.prepare_timeout, exp = t->job.exp.timeout;
+
+    return own > 0 && (exp <= 0 || own < exp) ? own : exp;
+}
+
 static int run_command(struct pr_runner *r, struct pr_party *p,
                        struct pr_trip *first, const char *command,
                        struct pr_err *err)
 {
     struct pr_spawn spawn = {.tag = ++r->tags, .id = first->planned.id};
-    const struct preparing what = {command, first->job.exp.timeout};
+    const struct preparing what = {command, limit_of(first)};
     struct pr_err why = {0};
     char path[4096 + 32];
     size_t n = 0;

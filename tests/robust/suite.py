@@ -269,14 +269,21 @@ def interrupted_before(t):
 
 
 def never_ready(t):
-    """A command of prepare that does not end has as long as an experiment;
-    the job goes on, and its results say so."""
+    """A command of prepare that does not end has its limit, also without
+    exp.timeout; the job goes on, and its results say so."""
+    for limits in (["exp.timeout=1"], ["suite.prepare_timeout=1"],
+                   ["suite.prepare_timeout=100", "exp.timeout=1"],
+                   ["suite.prepare_timeout=1", "exp.timeout=100"]):
+        never_ready_within(t, limits)
+
+
+def never_ready_within(t, limits):
     mark = mark_of("never")
     path = profile(t, "never", ["sh", "-c", "true"], prepare=[
         "sh -c 'sleep 100 & sleep 100' %s" % mark, "echo after"])
-    d, began = t.path("never"), time.monotonic()
-    code, _, err = run(["run", path, "--devices", str(DEVICES), "-o", d,
-                        "-P", "exp.timeout=1"])
+    d, began = t.path("never." + "".join(limits)), time.monotonic()
+    more = [a for limit in limits for a in ("-P", limit)]
+    code, _, err = run(["run", path, "--devices", str(DEVICES), "-o", d] + more)
     t.check(code == 0, "never: exit %d %s" % (code, err))
     t.check(1 <= time.monotonic() - began < 20, "never: not in time")
     gone(t, mark, "never")

@@ -13,6 +13,8 @@ try report results --compare '[]'
 try report results --price cheap
 try report results --price 0
 try report results --price -5
+try report results --price 5
+try report results --price 5 --weights '{}'
 try report results --strict
 echo '{"a": 1}' > other.json
 try report other.json
