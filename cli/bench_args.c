@@ -137,6 +137,7 @@ int bench_args_opts(const struct cli *c, const struct bench_args *a,
 {
     struct pr_bench_opts o = {
         .recursive = arg_on(c, A_RECURSIVE),
+        .run_only = !a->unfinished,
         .filters = a->filters,
         .filter_count = a->filter_count,
         .names = names,
@@ -157,7 +158,12 @@ void bench_args_warn(const struct cli *c, const struct pr_bench *set)
 {
     if (!arg_on(c, A_IGNORE_ERRORS))
         warn(pr_bench_counts(set));
-    if (!pr_bench_counts(set)->files)
+    if (pr_bench_counts(set)->missing)
+        say(SAY_WARNING,
+            "warning: %llu experiments of runs have no result yet, and are "
+            "left out\n",
+            (unsigned long long)pr_bench_counts(set)->missing);
+    else if (!pr_bench_counts(set)->files)
         say_warning("", "there is nothing to read in these folders",
                     "folders inside folders are read with --recursive");
 }

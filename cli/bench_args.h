@@ -11,6 +11,7 @@ struct bench_args {
     struct pr_query *queries[BENCH_MAX_FILTERS];
     struct pr_bench_filter filters[BENCH_MAX_FILTERS];
     size_t filter_count;
+    bool unfinished; /* with experiments that have no result yet */
 };
 
 /* Every --query and --select, all of which must match, and --filter-query and

@@ -251,6 +251,19 @@ static int show(struct cli *c, const struct pr_bench *set,
     return rc;
 }
 
+/* Something is wrong with all there is: that is no empty answer. */
+static int check_read(const struct cli *c, const struct pr_bench *set,
+                      struct pr_err *err)
+{
+    const struct pr_bench_counts *n = pr_bench_counts(set);
+
+    if (n->results || !n->unreadable || arg_on(c, A_IGNORE_ERRORS))
+        return PR_OK;
+    pr_fail(err, PR_E_FORMAT, "", "no result: %llu of %llu files are damaged",
+            (unsigned long long)n->unreadable, (unsigned long long)n->files);
+    return pr_hint(err, "--ignore-errors takes what is left for an answer");
+}
+
 int cmd_parse(struct cli *c, struct pr_err *err)
 {
     const char *report = arg_get(c, A_REPORT);
@@ -278,6 +291,8 @@ int cmd_parse(struct cli *c, struct pr_err *err)
         rc = derive(c, set, err);
     if (!rc)
         bench_args_warn(c, set);
+    if (!rc)
+        rc = check_read(c, set, err);
     if (!rc)
         rc = show(c, set, report ? &spec : NULL, err);
     pr_bench_free(set);

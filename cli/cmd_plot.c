@@ -113,6 +113,7 @@ int cmd_plot(struct cli *c, struct pr_err *err)
         rc = bench_args_init(c, &args, err);
     if (rc)
         return rc;
+    args.unfinished = true; /* there may be something to see already */
     rc = bench_args_read(c, &args, c->rest, c->rest_count, p.names, &set, err);
     if (!rc)
         bench_args_warn(c, set);

@@ -257,6 +257,7 @@ suite.experiment
 suite.arguments
 suite.engine
 suite.prepare
+suite.prepare_timeout
 suite.exec_prefix
 suite.scheme
 suite.group

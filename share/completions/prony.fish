@@ -271,6 +271,7 @@ function __prony_names
         suite.arguments 'Arguments of the job, as words.' \
         suite.engine 'Who runs a function of milarun\'s: milarun itself, or the equivalent in Prony.' \
         suite.prepare 'Commands before the job starts, once for all its copies, each split into arguments and run without a shell.' \
+        suite.prepare_timeout 'Time after which a command of suite.prepare is killed, which is a warning; exp.timeout counts as well when it is shorter.' \
         suite.exec_prefix 'Words in front of the job\'s program, for example nocache.' \
         suite.scheme 'How the job uses the machine: one copy on all of it; one for each GPU, all at once; on 1, 2, … GPUs in turn; one for each slot, all at once.' \
         suite.group 'Experiments that follow one another with the same group start together.' \

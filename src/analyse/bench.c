@@ -110,6 +110,7 @@ static void add_counts(struct pr_bench_counts *to,
     to->results += from->results;
     to->empty += from->empty;
     to->unreadable += from->unreadable;
+    to->missing += from->missing;
     to->bad_lines += from->bad_lines;
     to->long_lines += from->long_lines;
     to->dropped += from->dropped;

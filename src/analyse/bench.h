@@ -27,8 +27,9 @@ struct pr_bench_filter {
 };
 
 struct pr_bench_opts {
-    bool recursive;                        /* folders inside folders, too */
-    unsigned threads;                      /* 0: one for each processor */
+    bool recursive;   /* folders inside folders, too */
+    bool run_only;    /* no rows of experiments that have no result yet */
+    unsigned threads; /* 0: one for each processor */
     const struct pr_bench_filter *filters; /* all must match */
     size_t filter_count;
     bool keep_all; /* … but only name what is read: rows that do not
@@ -57,6 +58,7 @@ struct pr_bench_counts {
     uint64_t results;    /* found in them, before filters */
     uint64_t empty;      /* files without any */
     uint64_t unreadable; /* files that failed, in whole or from some place on */
+    uint64_t missing;    /* experiments without a result that were left out */
     uint64_t bad_lines;  /* parameter lines whose value is unreadable */
     uint64_t long_lines; /* over PR_LOG_MAX_LINE */
     uint64_t dropped;    /* values beyond PR_BENCH_MAX_ROW */

@@ -258,18 +258,22 @@ static int read_file(struct pr_bench_reader *r, struct pr_bench_item *item,
 /* ---- run directories */
 
 static int put_row(struct pr_bench_reader *r, const struct pr_rundata_row *row,
-                   struct pr_err *err)
+                   const char *dir, struct pr_err *err)
 {
     struct pr_value repeat = pr_int(row->repeat);
     struct pr_member only = {
         .key = "params", .key_len = 6, .value = *row->params};
     struct pr_value planned = {.kind = PR_MAP, .len = 1, .members = &only};
-    int rc =
-        pr_bench_put_experiment(r, row->result ? row->result : &planned, err);
+    int rc;
+
+    pr_bench_begin(r);
+    rc = pr_bench_put_experiment(r, row->result ? row->result : &planned, err);
 
     if (!rc && !row->result)
         rc = pr_bench_put_str(r, "exp.id", row->id, err);
-    return rc ? rc : pr_bench_put(r, "exp.repeat", 10, &repeat, err);
+    if (!rc)
+        rc = pr_bench_put(r, "exp.repeat", 10, &repeat, err);
+    return rc ? rc : pr_bench_end(r, dir, err);
 }
 
 static int read_run(struct pr_bench_reader *r, const char *dir,
@@ -282,15 +286,17 @@ static int read_run(struct pr_bench_reader *r, const char *dir,
     int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
 
     while (!rc && (rc = pr_rundata_next(d, a, &row, &bad, err)) == 1) {
-        r->counts.files++;
         if (bad.code) {
             r->counts.unreadable++;
             pr_bench_note(r, &bad);
         }
-        pr_bench_begin(r);
-        rc = put_row(r, &row, err);
-        if (!rc)
-            rc = pr_bench_end(r, dir, err);
+        rc = PR_OK;
+        if (!row.result && !bad.code && r->opts->run_only) {
+            r->counts.missing++; /* one that was not run has not failed */
+        } else {
+            r->counts.files++;
+            rc = put_row(r, &row, dir, err);
+        }
         pr_arena_reset(a);
     }
     pr_rundata_close(d);

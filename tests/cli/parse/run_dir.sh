@@ -15,3 +15,8 @@ prony parse out --query '{"t": 2}' -q | head -1
 prony run -q -P exp.command='"sh -c \"exit ${t}\""' -V t='[0, 1]' -o bare \
     >/dev/null 2>&1 || true
 prony parse bare -q | head -1
+# What a run has not come to has not failed either.
+rm out/experiments/0003-*/result.json
+prony parse out 2>&1 | head -2
+prony parse out -o e.json >/dev/null 2>&1
+grep -c '"exp.id"' e.json
