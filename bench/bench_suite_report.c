@@ -1,8 +1,9 @@
 /*
  * Reports of suites: `prony report` over 1,440 result files of milarun's, of
  * the size they have on a machine with eight devices, against milarun's way in
- * Python, started anew each time; then over 10,000 and 100,000 files, where
- * the time of a file must stay the same and memory must not matter.
+ * Python, and milarun itself where there is one, started anew each time; then
+ * over 10,000 and 100,000 files, where the time of a file must stay the same
+ * and memory must not matter.
  */
 #include "words.h"
 
@@ -111,36 +112,135 @@ static void put_weights(const char *path)
 
 /* ---- 1,440 files */
 
+static const char *python(void)
+{
+    const char *given = getenv("PYTHON");
+
+    return given && *given ? given : "python3";
+}
+
+/* What the three programs are told. */
+struct task {
+    char results[512], weights[512], page[512], seconds[512], stubs[512];
+};
+
+static void put_files(const char *dir, struct task *ret)
+{
+    snprintf(ret->results, sizeof ret->results, "%s/results", dir);
+    snprintf(ret->weights, sizeof ret->weights, "%s/weights.json", dir);
+    snprintf(ret->page, sizeof ret->page, "%s/report.html", dir);
+    snprintf(ret->seconds, sizeof ret->seconds, "%s/seconds", dir);
+    snprintf(ret->stubs, sizeof ret->stubs, "%s/stubs", dir);
+    if (mkdir(ret->results, 0700))
+        bench_die("cannot make %s", ret->results);
+    put_results(ret->results, 0, TESTS * DEVICES * REPEATS);
+    put_weights(ret->weights);
+}
+
+static void ask_ours(struct bench_words *w, const struct task *t)
+{
+    bench_put(w, bench_words_prony());
+    bench_put(w, "report");
+    bench_put(w, t->results);
+    bench_put(w, "-q");
+    bench_put(w, "--weights");
+    bench_put(w, t->weights);
+    bench_put(w, "--html");
+    bench_put(w, t->page);
+}
+
+static void ask_standin(struct bench_words *w, const struct task *t)
+{
+    bench_put(w, python());
+    bench_putf(w, "%s/milarun_report.py", bench_peers());
+    bench_put(w, t->results);
+    bench_put(w, t->weights);
+    bench_put(w, t->page);
+}
+
+/* milarun's own code; without words it says what had to be stubbed. */
+static void ask_milarun(struct bench_words *w, const struct task *t)
+{
+    bench_put(w, python());
+    bench_putf(w, "%s/milarun_main.py", bench_peers());
+    bench_put(w, getenv("PRONY_MILARUN"));
+    bench_put(w, t->seconds);
+}
+
+/* Whether there is a milarun that works here; says what it is. */
+static bool milarun_works(const struct task *t)
+{
+    const char *checkout = getenv("PRONY_MILARUN");
+    struct bench_words w = {0};
+    char stubs[256] = "";
+    FILE *f;
+
+    if (!checkout || !*checkout) {
+        bench_skip("milarun itself: no checkout of it (PRONY_MILARUN)");
+        return false;
+    }
+    ask_milarun(&w, t);
+    if (bench_spawn(w.argv, t->stubs, false)) {
+        bench_skip("milarun itself: it cannot be imported with %s", python());
+        return false;
+    }
+    f = fopen(t->stubs, "r");
+    if (f && fgets(stubs, sizeof stubs, f))
+        stubs[strcspn(stubs, "\n")] = '\0';
+    if (f)
+        fclose(f);
+    printf("milarun itself: %s, stubbed: %s\n", checkout,
+           *stubs ? stubs : "nothing");
+    return true;
+}
+
+/* The least it took once all was imported. */
+static double milarun_work(const struct task *t)
+{
+    FILE *f = fopen(t->seconds, "r");
+    double best = 0, s;
+
+    while (f && fscanf(f, "%lf", &s) == 1)
+        best = best == 0 || s < best ? s : best;
+    if (f)
+        fclose(f);
+    return best;
+}
+
 static void report(const char *dir)
 {
-    const char *python = getenv("PYTHON");
-    struct bench_words ours = {0}, theirs = {0};
-    struct bench_way ways[] = {{"ours", bench_words_once, &ours, 0},
-                               {"milarun's way", bench_words_once, &theirs, 0}};
-    char results[512], weights[512], page[512];
+    struct bench_words ours = {0}, standin = {0}, theirs = {0};
+    struct bench_way ways[] = {
+        {"ours", bench_words_once, &ours, 0},
+        {"milarun's way", bench_words_once, &standin, 0},
+        {"milarun itself", bench_words_once, &theirs, 0}};
+    struct task t;
+    bool real;
 
-    snprintf(results, sizeof results, "%s/results", dir);
-    snprintf(weights, sizeof weights, "%s/weights.json", dir);
-    snprintf(page, sizeof page, "%s/report.html", dir);
-    if (mkdir(results, 0700))
-        bench_die("cannot make %s", results);
-    put_results(results, 0, TESTS * DEVICES * REPEATS);
-    put_weights(weights);
-    bench_put(&ours, bench_words_prony());
-    bench_put(&ours, "report");
-    bench_put(&ours, results);
-    bench_put(&ours, "-q");
-    bench_put(&ours, "--weights");
-    bench_put(&ours, weights);
-    bench_put(&ours, "--html");
-    bench_put(&ours, page);
-    bench_put(&theirs, python && *python ? python : "python3");
-    bench_putf(&theirs, "%s/milarun_report.py", bench_peers());
-    bench_put(&theirs, results);
-    bench_put(&theirs, weights);
-    bench_put(&theirs, page);
-    bench_rounds(ways, 2, bench_round_count(ROUNDS));
+    put_files(dir, &t);
+    ask_ours(&ours, &t);
+    ask_standin(&standin, &t);
+    real = milarun_works(&t);
+    if (real) {
+        ask_milarun(&theirs, &t);
+        bench_put(&theirs, "report");
+        bench_put(&theirs, t.results);
+        bench_put(&theirs, "--weights");
+        bench_put(&theirs, t.weights);
+        bench_put(&theirs, "--html");
+        bench_put(&theirs, t.page);
+    }
+    bench_rounds(ways, real ? 3 : 2, bench_round_count(ROUNDS));
+    printf("report with HTML of 1,440 results: %.1f ms\n", ways[0].best * 1e3);
     bench_ratio("report with HTML of 1,440 results", &ways[0], &ways[1],
+                1440 * 10e3, 50);
+    if (!real)
+        return;
+    bench_ratio("report with HTML of 1,440 results", &ways[0], &ways[2],
+                1440 * 10e3, 50);
+    ways[2].name = "milarun itself after its imports";
+    ways[2].best = milarun_work(&t);
+    bench_ratio("report with HTML of 1,440 results", &ways[0], &ways[2],
                 1440 * 10e3, 50);
 }
 
