@@ -82,6 +82,10 @@ struct pr_compare_test *pr_compare_next(const struct pr_compare_set *s,
                                         const char *name,
                                         const struct pr_compare_test *after);
 
+/* Whether figures are named, and whether this is one of them. */
+bool pr_compare_asks(const struct pr_compare_read *how);
+bool pr_compare_is_asked(const struct pr_compare_read *how, const char *name);
+
 /* A suite: results of milarun or milabench, or a summary. Adds to *s. */
 int pr_compare_read_suite(const char *path, const struct pr_compare_read *how,
                           struct pr_arena *a, struct pr_compare_set *s,

@@ -169,7 +169,7 @@ static bool is_speed(const char *name)
     return b == PR_BETTER_FASTER || b == PR_BETTER_SHORTER;
 }
 
-static bool is_asked_for(const struct pr_compare_read *how, const char *name)
+bool pr_compare_is_asked(const struct pr_compare_read *how, const char *name)
 {
     for (size_t i = 0; how->measures && how->measures[i]; i++)
         if (fnmatch(how->measures[i], name, 0) == 0)
@@ -177,7 +177,7 @@ static bool is_asked_for(const struct pr_compare_read *how, const char *name)
     return how->all_measures;
 }
 
-static bool asks(const struct pr_compare_read *how)
+bool pr_compare_asks(const struct pr_compare_read *how)
 {
     return how->all_measures || (how->measures && how->measures[0]);
 }
@@ -294,7 +294,8 @@ static int add_asked(struct reading *r, struct pr_compare_set *s,
         const char *key = row->params.members[i].key;
         const struct pr_value *v;
 
-        if (strncmp(key, "results.", 8) || !is_asked_for(r->how, key + 8) ||
+        if (strncmp(key, "results.", 8) ||
+            !pr_compare_is_asked(r->how, key + 8) ||
             !(v = figure(row, key + 8)))
             continue;
         /* Nothing is a failure of a rate; of others it has no ratio. */
@@ -338,11 +339,12 @@ static int take_row(struct reading *r, struct pr_compare_set *s,
 
     if (!rc && failed)
         rc = add_failed(r, s, test, row);
-    else if (!rc && asks(r->how))
+    else if (!rc && pr_compare_asks(r->how))
         rc = add_asked(r, s, test, row, &count);
     else if (!rc && names && names->kind == PR_LIST)
         rc = add_main(r, s, test, names, row, &count);
-    if (!rc && !failed && !count && !asks(r->how) && (head = headline(row)))
+    if (!rc && !failed && !count && !pr_compare_asks(r->how) &&
+        (head = headline(row)))
         rc = add_figure(r, s, test, head, pr_number(figure(row, head)), row);
     return rc ? pr_fail_nomem(err) : PR_OK;
 }

@@ -3,7 +3,6 @@
 #include "analyse/compare_impl.h"
 #include "analyse/suite.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,8 @@ enum { CURVE = 256 };
 
 static bool wants(const struct pr_compare_read *how, const char *name)
 {
-    if (how->all_measures || !how->measures || !how->measures[0])
-        return how->all_measures || strcmp(name, "throughput") == 0;
-    for (size_t i = 0; how->measures[i]; i++)
-        if (fnmatch(how->measures[i], name, 0) == 0)
-            return true;
-    return false;
+    return pr_compare_asks(how) ? pr_compare_is_asked(how, name)
+                                : strcmp(name, "throughput") == 0;
 }
 
 /* The mean of its ranks. */

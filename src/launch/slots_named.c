@@ -103,6 +103,16 @@ struct look {
     bool cpu, memory;
 };
 
+/* 0: none. Version 1 says so by the largest number of whole pages. */
+static uint64_t memory_limit(const char *dir)
+{
+    uint64_t bytes = 0;
+
+    if (!pr_sysfile_number(&bytes, "%s/memory.max", dir))
+        (void)pr_sysfile_number(&bytes, "%s/memory.limit_in_bytes", dir);
+    return bytes < UINT64_C(1) << 62 ? bytes : 0;
+}
+
 static void learn_limits(struct pr_slots *s, struct pr_slot *slot,
                          const char *controller, const char *dir,
                          struct look *l)
@@ -114,9 +124,7 @@ static void learn_limits(struct pr_slots *s, struct pr_slot *slot,
 
     if (strcmp(controller, "memory") == 0) {
         slot->memory_group = pr_arena_str(s->arena, dir);
-        if (!pr_sysfile_number(&slot->memory_bytes, "%s/memory.max", dir))
-            (void)pr_sysfile_number(&slot->memory_bytes,
-                                    "%s/memory.limit_in_bytes", dir);
+        slot->memory_bytes = memory_limit(dir);
         l->memory = true;
     }
     if (strcmp(controller, "cpuset") != 0)

@@ -160,28 +160,11 @@ static void print_scores(const struct pr_suite_report *r, struct pr_buf *out)
     line(out, "RPP (Price / Score)", width, r->rpp);
 }
 
-static void print_matrix(const struct pr_suite_matrix *m, struct pr_arena *a,
-                         struct pr_buf *out)
-{
-    static const struct pr_frame_number share = {0, 0, true, NULL};
-    struct pr_frame f;
-
-    pr_frame_init(&f, a, m->rows, m->devices);
-    for (size_t i = 0; i < m->rows; i++)
-        pr_frame_name(&f, i, m->names[i]);
-    for (size_t d = 0; d < m->devices; d++) {
-        const char *head = pr_arena_printf(a, "%zu", d);
-        f.failed |= !head;
-        pr_frame_column(&f, head);
-        for (size_t i = 0; i < m->rows; i++)
-            pr_frame_set(&f, i, m->cells[i * m->devices + d], &share);
-    }
-    pr_frame_print(&f, "index", " | ", NULL, out);
-}
-
 int pr_suite_bench_text(const struct pr_suite_report *r, struct pr_buf *out,
                         struct pr_err *err)
 {
+    static const struct pr_frame_devices devices = {
+        "index", " | ", 1, {0, 0, true, NULL}};
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     char head[64];
 
@@ -197,7 +180,7 @@ int pr_suite_bench_text(const struct pr_suite_report *r, struct pr_buf *out,
         snprintf(head, sizeof head, "GPU comparison (%s)",
                  r->matrix[i].measure);
         pr_frame_section(out, head);
-        print_matrix(&r->matrix[i], a, out);
+        pr_frame_devices(&r->matrix[i], &devices, a, out);
     }
     return pr_buf_ok(out) ? PR_OK : pr_fail_nomem(err);
 }

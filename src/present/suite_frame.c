@@ -150,6 +150,26 @@ void pr_frame_print(const struct pr_frame *f, const char *head, const char *sep,
     }
 }
 
+void pr_frame_devices(const struct pr_suite_matrix *m,
+                      const struct pr_frame_devices *look, struct pr_arena *a,
+                      struct pr_buf *out)
+{
+    struct pr_frame f;
+
+    pr_frame_init(&f, a, m->rows, m->devices);
+    for (size_t i = 0; i < m->rows; i++)
+        pr_frame_name(&f, i, m->names[i]);
+    for (size_t d = 0; d < m->devices; d++) {
+        const char *head = pr_arena_printf(a, "%-*zu", look->wide, d);
+
+        f.failed |= !head;
+        pr_frame_column(&f, head);
+        for (size_t i = 0; i < m->rows; i++)
+            pr_frame_set(&f, i, m->cells[i * m->devices + d], &look->how);
+    }
+    pr_frame_print(&f, look->head, look->sep, NULL, out);
+}
+
 static void rule(struct pr_buf *out, char c, size_t n)
 {
     while (n--)

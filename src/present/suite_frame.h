@@ -2,6 +2,7 @@
 #ifndef PR_PRESENT_SUITE_FRAME_H
 #define PR_PRESENT_SUITE_FRAME_H
 
+#include "analyse/suite.h"
 #include "base/arena.h"
 #include "base/buf.h"
 
@@ -45,6 +46,16 @@ void pr_frame_number(struct pr_buf *out, double v,
  * is ragged are not padded. */
 void pr_frame_print(const struct pr_frame *f, const char *head, const char *sep,
                     const char *ragged, struct pr_buf *out);
+
+/* Devices side by side, a column each. */
+struct pr_frame_devices {
+    const char *head, *sep; /* as of pr_frame_print */
+    int wide;               /* of the number of a device, at least */
+    struct pr_frame_number how;
+};
+void pr_frame_devices(const struct pr_suite_matrix *m,
+                      const struct pr_frame_devices *look, struct pr_arena *a,
+                      struct pr_buf *out);
 
 /* A title between rules of '=', a heading over one of '-'. */
 void pr_frame_title(struct pr_buf *out, const char *title);

@@ -11,7 +11,6 @@ static const struct pr_frame_number whole = {0, 0, false, "NaN"};
 static const struct pr_frame_number fixed = {10, 2, false, "NaN"};
 static const struct pr_frame_number weight = {4, 2, false, "NaN"};
 static const struct pr_frame_number share = {6, 1, true, "NaN"};
-static const struct pr_frame_number device = {0, 0, true, "NaN"};
 static const struct pr_frame_number plain = {10, 2, false, NULL};
 static const struct pr_frame_number rate = {10, 2, true, NULL};
 
@@ -161,26 +160,16 @@ static void print_scores(const struct pr_suite_report *r, struct pr_buf *out)
 static void print_matrix(const struct pr_suite_matrix *m, struct pr_arena *a,
                          struct pr_buf *out)
 {
-    struct pr_frame f;
-    int wide = 1; /* all numbers of devices are as long as the last */
+    struct pr_frame_devices look = {"", " ", 1, {0, 0, true, "NaN"}};
 
+    /* All numbers of devices are as long as the last. */
     for (size_t last = m->devices; last > 10; last = (last + 9) / 10)
-        wide++;
+        look.wide++;
     if (!m->rows || !m->devices) {
         print_empty(m->names, m->rows, out);
         return;
     }
-    pr_frame_init(&f, a, m->rows, m->devices);
-    for (size_t i = 0; i < m->rows; i++)
-        pr_frame_name(&f, i, m->names[i]);
-    for (size_t d = 0; d < m->devices; d++) {
-        const char *head = pr_arena_printf(a, "%-*zu", wide, d);
-        f.failed |= !head;
-        pr_frame_column(&f, head);
-        for (size_t i = 0; i < m->rows; i++)
-            pr_frame_set(&f, i, m->cells[i * m->devices + d], &device);
-    }
-    pr_frame_print(&f, "", " ", NULL, out);
+    pr_frame_devices(m, &look, a, out);
 }
 
 int pr_suite_text(const struct pr_suite_report *r, struct pr_buf *out,

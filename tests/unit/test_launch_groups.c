@@ -122,6 +122,26 @@ static void version_1(void **state)
     assert_int_equal(pr_slots_reserve(slots), 2 * GIB);
 }
 
+/* A group that is named may limit nothing: that is no limit of exabytes. */
+static void named_ones_may_not_limit(void **state)
+{
+    struct pr_slots_opts o = {.count = 2,
+                              .isolate = true,
+                              .root = fake_root,
+                              .group = "cpuset,memory:s{slot}"};
+
+    (void)state;
+    system_of(V1_CPUSET V1_MEMORY, "3:cpuset:/\n4:memory:/\n0::/\n");
+    fake_put(CG "/cpuset/s0/cpuset.cpus", "0-3\n");
+    fake_put(CG "/cpuset/s1/cpuset.cpus", "4-7\n");
+    fake_put(CG "/memory/s0/memory.limit_in_bytes", "9223372036854771712\n");
+    fake_put(CG "/memory/s1/memory.limit_in_bytes", "1073741824\n");
+    assert_int_equal(pr_slots_new(&o, &slots, NULL), PR_OK);
+    expect_hold(PR_HOLD_NAMED, PR_HOLD_NAMED, 0);
+    assert_int_equal(pr_slots_get(slots, 0)->memory_bytes, 0);
+    assert_int_equal(pr_slots_get(slots, 1)->memory_bytes, GIB);
+}
+
 static void version_2_at_the_root(void **state)
 {
     const char *dir;
@@ -360,6 +380,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(version_1),
+        TEST(named_ones_may_not_limit),
         TEST(version_2_at_the_root),
         TEST(version_2_delegated),
         TEST(version_2_with_strangers),
