@@ -51,6 +51,9 @@ int pr_attempt_begin(const struct pr_attempt_ctx *ctx,
 int pr_attempt_mind(struct pr_waiting *w, struct pr_err *err) PR_MUST_CHECK;
 uint64_t pr_attempt_due(const struct pr_waiting *w); /* 0: never */
 
+/* Asks it to end, as a signal to us would: --fail-fast. */
+int pr_attempt_give_up(struct pr_waiting *w, struct pr_err *err) PR_MUST_CHECK;
+
 /* An event of its. True: it has ended, *ret has the answer. */
 bool pr_attempt_event(struct pr_waiting *w, const struct pr_child_event *e);
 

@@ -18,7 +18,7 @@ struct pr_waiting {
     struct pr_monitored *watched; /* NULL: it is not */
     char channel[4096];
     uint64_t term_at, kill_at; /* monotonic; 0: not planned */
-    bool timed_out, interrupted;
+    bool timed_out, interrupted, given_up;
     bool box_killed; /* the container program was told to end it */
     int stops_seen;
 };

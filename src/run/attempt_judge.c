@@ -40,6 +40,10 @@ void pr_attempt_judge(const struct pr_waiting *w, struct pr_attempt *a,
         a->status = PR_STATUS_INTERRUPTED;
         snprintf(a->reason, sizeof a->reason, "stopped by SIG%s",
                  sigabbrev_np(w->ctx->stop->signo));
+    } else if (w->given_up) {
+        a->status = PR_STATUS_INTERRUPTED;
+        snprintf(a->reason, sizeof a->reason,
+                 "stopped by --fail-fast: one that ran beside it failed");
     } else if (e->oom) {
         a->status = PR_STATUS_OOM;
         snprintf(a->reason, sizeof a->reason,

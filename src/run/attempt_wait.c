@@ -55,6 +55,14 @@ int pr_attempt_mind(struct pr_waiting *w, struct pr_err *err)
     return w->kill_at && now >= w->kill_at ? end_now(w, err) : PR_OK;
 }
 
+int pr_attempt_give_up(struct pr_waiting *w, struct pr_err *err)
+{
+    if (w->timed_out || w->interrupted || w->given_up)
+        return PR_OK; /* it is about to end */
+    w->given_up = true;
+    return ask_to_end(w, pr_clock_ns(), err);
+}
+
 uint64_t pr_attempt_due(const struct pr_waiting *w)
 {
     return w->term_at ? w->term_at : w->kill_at;

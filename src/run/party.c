@@ -186,22 +186,42 @@ static int make_ready(struct pr_runner *r, struct pr_party *p, bool *ret_any,
     return rc < 0 ? rc : PR_OK;
 }
 
+/* --fail-fast: one has failed for good, so the others need not go on. */
+static int give_up(struct pr_runner *r, struct pr_party *p, uint64_t failed,
+                   struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    r->give_up = r->opts->fail_fast && r->failed > failed;
+    for (size_t i = 0; i < p->count && !rc && r->give_up; i++)
+        if (p->trips[i]->going)
+            rc = pr_attempt_give_up(p->trips[i]->going, err);
+    return rc;
+}
+
 int pr_party_travel(struct pr_runner *r, struct pr_party *p, struct pr_err *err)
 {
+    uint64_t failed = r->failed;
     bool any, stopped = false;
     int rc = make_ready(r, p, &any, err);
 
-    if (!rc && any)
+    if (!rc)
+        rc = give_up(r, p, failed, err);
+    if (!rc && any && !r->give_up)
         rc = pr_party_prepare(r, p, &stopped, err);
-    for (size_t i = 0; i < p->count && !rc && !stopped; i++)
+    for (size_t i = 0; i < p->count && !rc && !stopped && !r->give_up; i++) {
         if (!p->trips[i]->over)
             rc = pr_trip_start(r, p->trips[i], err);
+        rc = rc ? rc : give_up(r, p, failed, err);
+    }
     while (!rc && any_going(p)) {
         struct pr_child_event e;
 
         rc = pr_party_wait(r, p, false, 0, &e, err);
         if (!rc)
             rc = handle(r, p, &e, err);
+        if (!rc)
+            rc = give_up(r, p, failed, err);
     }
     return rc;
 }

@@ -292,27 +292,42 @@ static void put_file(const struct pr_value *file, struct pr_buf *out)
             put_member(out, "milarun.", kept[i], pr_get(file, kept[i]));
 }
 
-int pr_suite_gather(struct pr_job *job, struct pr_buf *results,
-                    bool *ret_failed, struct pr_err *err)
+/* One that was killed may leave half of it, or none. */
+static bool read_milarun(struct pr_job *job, struct pr_value *ret)
 {
-    struct pr_value file, finite;
     char path[4096 + 32];
+    struct pr_value file;
     struct stat st;
 
-    *ret_failed = false;
+    if (!job->params || !is_suite(job->params))
+        return false;
+    snprintf(path, sizeof path, "%s/" PR_SUITE_MILARUN_FILE, job->dir);
+    return stat(path, &st) == 0 &&
+           read_json(path, job->arena, &file, NULL) == PR_OK &&
+           file.kind == PR_MAP && pr_metrics_finite(job->arena, &file, ret);
+}
+
+int pr_suite_gather(struct pr_job *job, struct pr_buf *results,
+                    struct pr_err *err)
+{
+    struct pr_value file;
+
     if (!job->params || !is_suite(job->params))
         return PR_OK;
     if (*pr_job_text(job, "suite.experiment"))
         put_engine(job, results);
-    snprintf(path, sizeof path, "%s/" PR_SUITE_MILARUN_FILE, job->dir);
-    /* One that was killed may leave half of it, or none. */
-    if (stat(path, &st) == 0 &&
-        read_json(path, job->arena, &file, NULL) == PR_OK &&
-        file.kind == PR_MAP && pr_metrics_finite(job->arena, &file, &finite)) {
-        const struct pr_value *good = pr_get(&finite, "success");
-
-        put_file(&finite, results);
-        *ret_failed = good && good->kind == PR_BOOL && !good->b;
-    }
+    if (read_milarun(job, &file))
+        put_file(&file, results);
     return pr_buf_ok(results) ? PR_OK : pr_fail_nomem(err);
+}
+
+bool pr_suite_says_failed(struct pr_job *job)
+{
+    const struct pr_value *good;
+    struct pr_value file;
+
+    if (!read_milarun(job, &file))
+        return false;
+    good = pr_get(&file, "success");
+    return good && good->kind == PR_BOOL && !good->b;
 }

@@ -34,9 +34,11 @@ int pr_suite_check(struct pr_job *job, struct pr_buf *warnings,
 
 /* Appends to the members of a results map who ran the job, and what milarun
  * itself wrote in the experiment's folder: its timings as timings.NAME, the
- * rest as milarun.NAME. Nothing for what is no job of a suite. *ret_failed:
- * milarun says that it failed, whatever its exit status. */
+ * rest as milarun.NAME. Nothing for what is no job of a suite. */
 int pr_suite_gather(struct pr_job *job, struct pr_buf *results,
-                    bool *ret_failed, struct pr_err *err) PR_MUST_CHECK;
+                    struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether milarun says there that it failed, whatever its exit status. */
+bool pr_suite_says_failed(struct pr_job *job);
 
 #endif

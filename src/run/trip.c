@@ -115,18 +115,12 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
                          .attempt = t->attempts,
                          .elapsed_s = (double)t->last.end.elapsed_ns / 1e9};
     struct pr_words_of words = {t->log, channel, &t->full};
-    bool said_failed = false;
     int rc;
 
     snprintf(channel, sizeof channel, "%s/" PR_CHANNEL_FILE, t->dir);
     rc = pr_metrics_gather(&t->last, &words, &results, &rates, &warnings, err);
     if (!rc)
-        rc = pr_suite_gather(&t->job, &results, &said_failed, err);
-    if (said_failed && t->last.status == PR_STATUS_OK) {
-        result.status = e.status = t->last.status = PR_STATUS_FAILED;
-        snprintf(t->last.reason, sizeof t->last.reason,
-                 "milarun says that it failed");
-    }
+        rc = pr_suite_gather(&t->job, &results, err);
     if (t->slot)
         pr_slot_put(t->slot, t->slots, &results);
 
@@ -202,7 +196,7 @@ static int begin_try(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
 static bool is_tried_again(const struct pr_runner *r, const struct pr_trip *t)
 {
     return pr_status_is_failure(t->last.status) &&
-           t->attempts < tries_allowed(r, t) && !r->stop.count;
+           t->attempts < tries_allowed(r, t) && !r->stop.count && !r->give_up;
 }
 
 static int tell_retry(struct pr_runner *r, struct pr_trip *t,
@@ -264,6 +258,11 @@ int pr_trip_event(struct pr_runner *r, struct pr_trip *t,
     if (!pr_attempt_event(t->going, e))
         return PR_OK;
     t->going = NULL;
+    if (t->last.status == PR_STATUS_OK && pr_suite_says_failed(&t->job)) {
+        t->last.status = PR_STATUS_FAILED;
+        snprintf(t->last.reason, sizeof t->last.reason,
+                 "milarun says that it failed");
+    }
     return try_on(r, t, err);
 }
 

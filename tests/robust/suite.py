@@ -185,6 +185,26 @@ def child_killed(t):
             "child: the reason")
 
 
+def fail_fast(t):
+    """One copy fails: the others are stopped at once, and nothing else is
+    started. Without --fail-fast they go on."""
+    path = profile(t, "fast", ["sh", "-c", "test $PRONY_SLOT = 1 && exit 3;"
+                               " exec sleep 100", mark_of("fast")],
+                   ["sh", "-c", "true"])
+    d, began = t.path("fast.out"), time.monotonic()
+    code, _, _ = run(["run", path, "-o", d, "--devices", "3", "--fail-fast",
+                      "--retry", "1"])
+    t.check(code == 1, "fast: exit %d" % code)
+    t.check(time.monotonic() - began < 20, "fast: took long")
+    gone(t, mark_of("fast"), "fast")
+    seen = check_files(t, d, "fast", 3)
+    ends = sorted(r["prony"]["status"] for r in seen.values())
+    t.check(ends == ["failed", "interrupted", "interrupted"], "fast: %s" % ends)
+    for r in seen.values():
+        t.check(r["prony"]["status"] == "failed" or
+                "--fail-fast" in r["prony"]["reason"], "fast: the reason")
+
+
 def grandchild_killed(t):
     p, d, mark = begin(t, "grand", ["sh", "-c", "sleep 100; exit 7"], DEVICES,
                        ["--name", "first"])
@@ -298,7 +318,7 @@ def never_ready_within(t, limits):
 def main():
     t = Scratch()
     for one in (ctrl_c, interrupted_before, never_ready, deaf, runner_killed,
-                keeper_killed, child_killed, grandchild_killed, out_of_memory, full_disk):
+                keeper_killed, fail_fast, child_killed, grandchild_killed, out_of_memory, full_disk):
         if len(sys.argv) < 2 or one.__name__ in sys.argv[1:]:
             one(t)
     t.finish("suite: jobs that run together")

@@ -12,13 +12,14 @@ def main():
     if "--once" in sys.argv and again:
         sys.exit(0) # and leaves no result
     open("begun", "w").close()
-    bad = "--crash" in sys.argv or "--once" in sys.argv
+    bad = ("--crash" in sys.argv or "--once" in sys.argv
+           or "--quietly" in sys.argv and not again)
     out = sys.argv[sys.argv.index("--out") + 1]
     json.dump({"success": not bad, "error": "Traceback: boom" if bad else None,
                "gpu": "A GPU", "device_count": 1, "metrics": {"loss": float("nan")},
                "timings": {"train": {"rates": [3.5]}},
                "gpu_monitor": {"0": {"load": {"min": 0}}}}, open(out, "w"))
-    sys.exit(bad)
+    sys.exit(bad and "--quietly" not in sys.argv)
 END
 cat > mine.json <<'END'
 {"*": {"experiment": "milarun.models.atari:main", "partition_scheme": {"type": "per-gpu"}},
@@ -47,3 +48,10 @@ prony run -q once.json -o once -P runtime.python="$(command -v python3)" \
     --no-isolation --retry 1 -d data >/dev/null 2>&1 || echo "status $?"
 grep -h -e '"attempts"' -e '"status"' -e boom once/experiments/*/result.json
 ls once/experiments/* | grep milarun
+# A failure that only its result tells of is tried again like any other.
+rm -f begun
+echo '{"q": {"experiment": "milarun.models.atari:main", "arguments": {"--quietly": true}}}' > quiet.json
+prony run -q quiet.json -o quiet -P runtime.python="$(command -v python3)" \
+    --retry 1 --no-isolation >/dev/null 2>&1 || echo "status $?"
+grep -ho '"event": "[a-z]*_retry".*"reason": "[^"]*"' quiet/events.ndjson | sed 's/"id.*"reason"/"reason"/'
+python3 -c 'import glob, json; r = json.load(open(glob.glob("quiet/quiet.q*")[0])); print(r["success"], r["prony"]["attempts"])'
