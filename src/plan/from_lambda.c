@@ -111,14 +111,15 @@ static const char *launch_word(struct reader *r, const char *word)
                            r->gpus, at + 6);
 }
 
-static int check_word(struct reader *r, const struct pr_shell_word *w)
+static int check_word(struct reader *r, const struct pr_shell_word *w,
+                      const char *what)
 {
     if (!strstr(w->text, "${") && !strstr(w->text, "$("))
         return PR_OK;
     return pr_fail_at(r->err, PR_E_CONF, w->file, w->line, 0,
-                      "'%s' cannot be an argument: '${' and '$(' begin "
-                      "references to parameters",
-                      w->text);
+                      "'%s' cannot be %s: '${' and '$(' begin references to "
+                      "parameters",
+                      w->text, what);
 }
 
 static int set_command(struct maker *m, const struct pr_lambda_task *t)
@@ -137,7 +138,7 @@ static int set_command(struct maker *m, const struct pr_lambda_task *t)
     for (uint32_t i = 0; i < launch->len; i++)
         items[n++] = pr_str(launch_word(r, launch->items[i].s));
     for (size_t i = 0; i < args; i++) {
-        int rc = check_word(r, &words[i + PR_LAMBDA_ARGS]);
+        int rc = check_word(r, &words[i + PR_LAMBDA_ARGS], "an argument");
         if (rc)
             return rc;
         items[n++] = pr_str(argument(r, &words[i + PR_LAMBDA_ARGS]));
@@ -279,6 +280,8 @@ static int add_task(struct reader *r, const struct pr_shell_var *v)
     if (!t.task)
         return warn_unknown(r, v, t.name);
     rc = check_args(r, v);
+    if (!rc)
+        rc = check_word(r, &v->words[0], "a folder");
     if (rc)
         return rc;
     list = pr_arena_grow(r->scope->arena, r->list, r->count, &r->cap,

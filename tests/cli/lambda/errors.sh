@@ -25,4 +25,5 @@ try 'PyTorch_SSD_FP32_PARAMS=( d args '"'"'${exp.id}'"'"' )\n'
 try 'PyTorch_none_FP32_PARAMS=( d args )\n'
 try ''
 try 'PyTorch_SSD_FP32_PARAMS=( d args )\n'
+try 'PyTorch_SSD_FP32_PARAMS=( '"'"'a$(1)$'"'"' args )\n'
 prony plan ./20.sh --name resnet_fp32
