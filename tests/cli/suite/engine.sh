@@ -50,8 +50,8 @@ grep -h -e '"attempts"' -e '"status"' -e boom once/experiments/*/result.json
 ls once/experiments/* | grep milarun
 # A failure that only its result tells of is tried again like any other.
 rm -f begun
-echo '{"q": {"experiment": "milarun.models.atari:main", "arguments": {"--quietly": true}}}' > quiet.json
+echo '{"q": {"experiment": "milarun.models.atari:main", "arguments": {"--quietly": true}, "partition_scheme": {"type": "per-gpu"}}}' > quiet.json
 prony run -q quiet.json -o quiet -P runtime.python="$(command -v python3)" \
-    --retry 1 --no-isolation >/dev/null 2>&1 || echo "status $?"
+    --retry 1 --no-isolation -d data >/dev/null 2>&1 || echo "status $?"
 grep -ho '"event": "[a-z]*_retry".*"reason": "[^"]*"' quiet/events.ndjson | sed 's/"id.*"reason"/"reason"/'
 python3 -c 'import glob, json; r = json.load(open(glob.glob("quiet/quiet.q*")[0])); print(r["success"], r["prony"]["attempts"])'
