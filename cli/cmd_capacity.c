@@ -155,9 +155,10 @@ int cmd_capacity(struct cli *c, struct pr_err *err)
     struct pr_err shown = {0};
     int rc = dir ? refuse_changes(c, err) : PR_OK;
 
+    if (!rc)
+        rc = set_data_root(c->arena, arg_get(c, A_CAPACITY_DATA), err);
     if (rc)
         return rc;
-    set_data_root(arg_get(c, A_CAPACITY_DATA));
     if (!dir)
         dir = create(c, err);
     if (!dir)

@@ -141,7 +141,9 @@ int cmd_plan(struct cli *c, struct pr_err *err)
         return c->rest_count
                    ? pr_fail(err, PR_E_USAGE, "", "--list takes no target")
                    : list_bundled(err);
-    set_data_root(arg_get(c, A_PLAN_DATA));
+    rc = set_data_root(c->arena, arg_get(c, A_PLAN_DATA), err);
+    if (rc)
+        return rc;
     if (arg_on(c, A_VALIDATE) && finished_plan(c))
         return validate(c, NULL, finished_plan(c), err);
     rc = plan_from_args(c, &p, err);

@@ -32,8 +32,9 @@ int cmd_rerun(struct cli *c, struct pr_err *err)
     if (rc)
         return rc;
     set_environment(&call);
-    set_data_root(data ? data : call.dataroot);
-    rc = suite_call_plan(c, &call, c->tail, c->tail_count, &p, err);
+    rc = set_data_root(c->arena, data ? data : call.dataroot, err);
+    if (!rc)
+        rc = suite_call_plan(c, &call, c->tail, c->tail_count, &p, err);
     if (rc)
         return rc;
     dir = arg_get(c, A_RERUN_DIR);

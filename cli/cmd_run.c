@@ -290,7 +290,14 @@ static int resume_dir(struct cli *c, const char *path, struct pr_rundir *d,
                        "--resume goes on with the plan of its directory and "
                        "takes no target, --plan or -o");
     rc = refuse_changes(c, "--resume runs the plan as it stands", err);
-    return rc ? rc : pr_rundir_resume(path, d, err);
+    if (!rc)
+        rc = pr_rundir_resume(path, d, err);
+    if (rc || getenv("PRONY_DATA"))
+        return rc;
+    rc = set_data_root(c->arena, pr_session_data_root(d, c->arena), err);
+    if (rc)
+        pr_rundir_close(d);
+    return rc;
 }
 
 int run_plan(struct cli *c, struct pr_plan *p, const char *dir, bool show,
@@ -315,7 +322,9 @@ int cmd_run(struct cli *c, struct pr_err *err)
 
     if (rc)
         return rc;
-    set_data_root(arg_get(c, A_DATA));
+    rc = set_data_root(c->arena, arg_get(c, A_DATA), err);
+    if (rc)
+        return rc;
     if (arg_on(c, A_DRY_RUN))
         return dry_run(c, err);
     rc = resume ? resume_dir(c, resume, &d, err) : new_dir(c, &d, err);

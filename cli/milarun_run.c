@@ -200,7 +200,8 @@ int milarun_run(struct pr_arena *a, const struct milarun_args *m)
         if (rc)
             return failed(&err);
     }
-    set_data_root(call.dataroot);
+    if (set_data_root(a, call.dataroot, &err))
+        return failed(&err);
     return run_call(a, &call, m, milarun_out(a, m));
 }
 
@@ -246,6 +247,7 @@ int milarun_rerun(struct pr_arena *a, const struct milarun_args *m)
     if (rc)
         return failed(&err);
     say_call(&call, m);
-    set_data_root(call.dataroot);
+    if (set_data_root(a, call.dataroot, &err))
+        return failed(&err);
     return run_call(a, &call, m, milarun_out(a, m));
 }

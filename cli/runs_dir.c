@@ -1,6 +1,7 @@
 /* Where a run goes that was given no folder, and where its data is. */
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "cli/targets.h"
 
 #include <errno.h>
@@ -49,14 +50,17 @@ const char *runs_dir(struct cli *c, const char *suffix, struct pr_err *err)
     return path;
 }
 
-void set_data_root(const char *dir)
+int set_data_root(struct pr_arena *a, const char *dir, struct pr_err *err)
 {
     if (!dir)
         dir = getenv("PRONY_DATA");
     if (!dir)
         dir = getenv("MILARUN_DATAROOT");
     if (!dir)
-        return;
-    setenv("PRONY_DATA", dir, 1);
-    setenv("MILARUN_DATAROOT", dir, 1);
+        return PR_OK;
+    dir = pr_folder_whole(dir, a);
+    if (!dir || setenv("PRONY_DATA", dir, 1) ||
+        setenv("MILARUN_DATAROOT", dir, 1))
+        return pr_fail_nomem(err);
+    return PR_OK;
 }

@@ -19,9 +19,11 @@ const char *finished_plan(struct cli *c);
  * number when there is one of this second. NULL: err. */
 const char *runs_dir(struct cli *c, const char *suffix, struct pr_err *err);
 
-/* Experiments see the root of data in their environment: the folder of -d, or
- * what is there already. NULL: no -d. */
-void set_data_root(const char *dir);
+/* Experiments see the root of data in their environment, whole, as they may run
+ * in folders of their own: the folder of -d, or what is there already. NULL: no
+ * -d. */
+int set_data_root(struct pr_arena *a, const char *dir,
+                  struct pr_err *err) PR_MUST_CHECK;
 
 /* Runs a built plan in a new run directory; show: the results on stdout, as
  * `prony run` does. */

@@ -144,11 +144,6 @@ static int put_images(struct pr_milarun_build *b)
     bool there;
     int rc;
 
-    if (!root) {
-        b->missing = "it reads images: -d DATAROOT says where they are, or are "
-                     "to be made";
-        return PR_OK;
-    }
     theirs = pr_arena_printf(b->arena, "%s/ImageNet/train", root);
     there = theirs && !b->ours && is_folder(theirs);
     folder = pr_arena_printf(b->arena, "%s/%s", root,

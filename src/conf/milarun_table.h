@@ -17,7 +17,7 @@ struct pr_milarun_ask {
     const char *experiment;  /* "milarun.models.vae:main" */
     const char *const *argv; /* its arguments, without the program */
     size_t argc;
-    const char *dataroot; /* where data sets are kept; NULL: nowhere */
+    const char *dataroot; /* where data sets are kept */
     unsigned devices;     /* that it has: replicas of scaling; 0 is 1 */
     bool half;            /* whether the processor computes in bfloat16 */
 };

@@ -2,6 +2,7 @@
 #include "run/session.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "conf/regex.h"
 #include "conf/yaml.h"
 #include "plan/plan_json.h"
@@ -102,6 +103,22 @@ static int write_env(const struct pr_rundir *d, struct pr_err *err)
     if (!rc)
         rc = pr_session_env(d->path, &json, err);
     return rc ? rc : pr_file_write(path, json.data, json.len, err);
+}
+
+const char *pr_session_data_root(const struct pr_rundir *d, struct pr_arena *a)
+{
+    char path[4096];
+    struct pr_json_in in = {.name = path};
+    const struct pr_value *v;
+    struct pr_value env;
+
+    if (pr_rundir_path(d, "env.json", path, NULL) ||
+        pr_file_read(path, 16 << 20, a, &in.text, &in.len, NULL) ||
+        pr_json_read(&in, a, &env, NULL, NULL))
+        return NULL;
+    v = pr_get(&env, "environment");
+    v = v ? pr_get(v, "PRONY_DATA") : NULL;
+    return v && v->kind == PR_STR ? v->s : NULL;
 }
 
 /* The folder was ours a moment ago and holds nothing worth keeping. */

@@ -19,6 +19,9 @@ int pr_session_create_from(const char *path, const char *plan_file,
                            struct pr_rundir *ret,
                            struct pr_err *err) PR_MUST_CHECK;
 
+/* Where its data was, by its env.json; NULL: not said. In the arena. */
+const char *pr_session_data_root(const struct pr_rundir *d, struct pr_arena *a);
+
 /* env.json: this machine, this build, the file system of path. */
 int pr_session_env(const char *path, struct pr_buf *out,
                    struct pr_err *err) PR_MUST_CHECK;

@@ -131,7 +131,8 @@ static int options_of(struct builder *b, const struct pr_value *args,
 {
     struct pr_milarun_work work;
 
-    if (pr_suite_work(&b->s->suite, args, b->a, &work, NULL, NULL) == PR_OK &&
+    if (pr_suite_work(&b->s->suite, b->s->dir, args, b->a, &work, NULL, NULL) ==
+            PR_OK &&
         !work.missing) {
         *ret = work.arguments;
         return PR_OK;

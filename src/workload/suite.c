@@ -85,23 +85,42 @@ static int lay_under(struct pr_job *job, const struct pr_value *under,
     return pr_job_init(&ret->native, job->id, job->dir, all, job->arena, err);
 }
 
-int pr_suite_work(const struct pr_suite_opts *suite,
+/* Whole: folders of data that are not lie below it. */
+static const char *data_root(const char *run_dir, struct pr_arena *a)
+{
+    const char *root = getenv("PRONY_DATA");
+
+    if (!root)
+        root = pr_arena_printf(a, "%s/data", run_dir);
+    return root ? pr_folder_whole(root, a) : NULL;
+}
+
+/* experiments/ID is cut off; before there is a run, it would be here. */
+static const char *run_dir_of(const struct pr_job *job)
+{
+    size_t n = strlen(job->dir);
+
+    for (int i = 0; i < 2; i++)
+        while (n && job->dir[--n] != '/')
+            ;
+    return n ? pr_arena_copy(job->arena, job->dir, n) : ".";
+}
+
+int pr_suite_work(const struct pr_suite_opts *suite, const char *run_dir,
                   const struct pr_value *args, struct pr_arena *a,
                   struct pr_milarun_work *ret, struct pr_buf *notes,
                   struct pr_err *err)
 {
     const char **argv = PR_ARENA_ARRAY(a, const char *, args->len + 1);
-    const char *root = getenv("PRONY_DATA");
-    /* Folders of data that are not whole lie below that root. */
-    const char *whole = root ? pr_folder_whole(root, a) : NULL;
+    const char *root = run_dir ? data_root(run_dir, a) : NULL;
     struct pr_milarun_ask ask = {.experiment = suite->experiment,
                                  .argv = argv,
                                  .argc = args->len,
-                                 .dataroot = whole,
+                                 .dataroot = root,
                                  .devices = suite->devices->len,
                                  .half = pr_milarun_half_here()};
 
-    if (!argv || (root && !whole))
+    if (!argv || !root)
         return pr_fail_nomem(err);
     for (uint32_t i = 0; i < args->len; i++)
         argv[i] = args->items[i].s;
@@ -112,8 +131,8 @@ static int resolve_native(struct pr_job *job, struct pr_suite_run *ret,
                           struct pr_err *err)
 {
     struct pr_milarun_work work;
-    int rc = pr_suite_work(&ret->suite, &ret->args, job->arena, &work,
-                           ret->notes, err);
+    int rc = pr_suite_work(&ret->suite, run_dir_of(job), &ret->args, job->arena,
+                           &work, ret->notes, err);
 
     if (!rc && work.missing)
         return unavailable(job, ret, work.missing, err);

@@ -33,9 +33,9 @@ struct pr_suite_run {
 
 const char *pr_suite_engine_word(enum pr_suite_engine e); /* "native" */
 
-/* The equivalent of a function with these arguments, a list of texts;
- * PRONY_DATA is where its data is. */
-int pr_suite_work(const struct pr_suite_opts *suite,
+/* The equivalent of a function with these arguments, a list of texts. Its data
+ * is where PRONY_DATA says, else in the run directory. */
+int pr_suite_work(const struct pr_suite_opts *suite, const char *run_dir,
                   const struct pr_value *args, struct pr_arena *a,
                   struct pr_milarun_work *ret, struct pr_buf *notes,
                   struct pr_err *err) PR_MUST_CHECK;

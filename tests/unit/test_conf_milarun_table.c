@@ -233,10 +233,6 @@ static void images_are_made_under_the_data_root(void **state)
     expect(&r, "reader.read_threads", "8");
     expect(&r, "exp.workload", "\"loader\"");
     done(&r);
-    r = ask_here(all[3].experiment, all[3].args, NULL, false);
-    assert_int_equal(r.rc, PR_OK);
-    assert_non_null(strstr(r.work.missing, "-d DATAROOT"));
-    done(&r);
 }
 
 static void ours_take_what_they_need(void **state)

@@ -19,3 +19,6 @@ touch root/prony-images
 mkdir -p there/ImageNet/train
 ./milarun dataset milarun.datasets:fake_imagenet -d there
 ls . there
+# Without -d they are made in the run directory.
+prony run -q l.json -o own >/dev/null
+find own/data -type d | sort

@@ -16,3 +16,12 @@ test "$before" = "$(ls out/mine.a*)"
 touch ready
 prony run -q --resume out --retry 0 >/dev/null
 names
+# It looks for data where the first one did.
+cat > where.json <<'END'
+{"w": {"experiment": "command", "arguments": {},
+       "command": ["sh", "-c", "test -e again && echo $PRONY_DATA"]}}
+END
+prony run -q where.json -d data -o w >/dev/null 2>&1 || echo "status $?"
+touch again
+prony run -q --resume w --retry 0 >/dev/null
+cat w/experiments/*/log.txt
