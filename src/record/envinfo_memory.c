@@ -1,6 +1,8 @@
 /* Memory, and what a control group leaves of it and of the processors. */
+#include "base/hierarchy.h"
 #include "record/envinfo_read.h"
 
+#include <math.h>
 #include <string.h>
 
 static void add_huge_pages(struct pr_env *e)
@@ -84,7 +86,7 @@ void pr_env_memory(struct pr_env *e)
 
 struct cgroups {
     bool v1, v2;
-    char unified[1024], memory[1024], cpu[1024]; /* paths; "": none */
+    char unified[1024], memory[1024]; /* paths; "": none */
 };
 
 static bool in_list(const char *list, size_t len, const char *word)
@@ -128,112 +130,24 @@ static void read_group(struct cgroups *g, const char *line)
     g->v1 = true;
     if (in_list(first + 1, len, "memory"))
         keep_path(g->memory, second + 1);
-    if (in_list(first + 1, len, "cpu"))
-        keep_path(g->cpu, second + 1);
 }
 
-/* "max 100000" or "250000 100000": how many processors that is. */
-static bool v2_cpus(struct pr_env *e, const char *mount, const char *path,
-                    double *ret)
+/* The limits on our group and on those above it. */
+static void add_limits(struct pr_env *e)
 {
-    char text[64];
-    uint64_t quota, period;
-    const char *blank;
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct pr_hierarchy h;
+    uint64_t bytes;
+    double cpus;
 
-    if (!pr_env_text(e, text, sizeof text, "%s%s/cpu.max", mount, path))
-        return false;
-    blank = strchr(text, ' ');
-    if (!blank || !pr_env_parse_uint(text, &quota) ||
-        !pr_env_parse_uint(blank + 1, &period) || !period)
-        return false;
-    *ret = (double)quota / (double)period;
-    return true;
-}
-
-static bool v2_memory(struct pr_env *e, const char *mount, const char *path,
-                      double *ret)
-{
-    uint64_t u;
-
-    if (!pr_env_uint(e, &u, "%s%s/memory.max", mount, path))
-        return false;
-    *ret = (double)u;
-    return true;
-}
-
-static bool v1_cpus(struct pr_env *e, const char *mount, const char *path,
-                    double *ret)
-{
-    uint64_t quota, period;
-
-    /* No limit is -1, which is no such number. */
-    if (!pr_env_uint(e, &quota, "%s%s/cpu.cfs_quota_us", mount, path) ||
-        !pr_env_uint(e, &period, "%s%s/cpu.cfs_period_us", mount, path) ||
-        !period)
-        return false;
-    *ret = (double)quota / (double)period;
-    return true;
-}
-
-static bool v1_memory(struct pr_env *e, const char *mount, const char *path,
-                      double *ret)
-{
-    uint64_t u;
-
-    /* No limit is the largest multiple of the page size below 2^63. */
-    if (!pr_env_uint(e, &u, "%s%s/memory.limit_in_bytes", mount, path) ||
-        u >= (uint64_t)1 << 62)
-        return false;
-    *ret = (double)u;
-    return true;
-}
-
-typedef bool limit_fn(struct pr_env *e, const char *mount, const char *path,
-                      double *ret);
-
-/* The tightest limit from the group up to the root. In a container the path
- * may name what cannot be seen from inside: then only the root counts. */
-static bool tightest(struct pr_env *e, limit_fn *limit, const char *mount,
-                     const char *group, double *ret)
-{
-    char path[1024];
-    bool found = false;
-    double d;
-
-    memcpy(path, group, strlen(group) + 1);
-    for (;;) {
-        char *slash = strrchr(path, '/');
-        if (slash && !slash[1])
-            *slash = '\0';
-        if (limit(e, mount, path, &d) && (!found || d < *ret)) {
-            *ret = d;
-            found = true;
-        }
-        slash = strrchr(path, '/');
-        if (!slash)
-            return found;
-        *slash = '\0';
-    }
-}
-
-static bool lookup(struct pr_env *e, const struct cgroups *g, bool cpu,
-                   double *ret)
-{
-    const char *v1_path = cpu ? g->cpu : g->memory;
-    limit_fn *v2 = cpu ? v2_cpus : v2_memory;
-    double a, b;
-    bool one, two;
-
-    one = g->v1 && v1_path[0] &&
-          tightest(e, cpu ? v1_cpus : v1_memory,
-                   cpu ? "/sys/fs/cgroup/cpu" : "/sys/fs/cgroup/memory",
-                   v1_path, &a);
-    two = g->v2 && g->unified[0] &&
-          tightest(e, v2, g->v1 ? "/sys/fs/cgroup/unified" : "/sys/fs/cgroup",
-                   g->unified, &b);
-    if (one || two)
-        *ret = one && (!two || a < b) ? a : b;
-    return one || two;
+    /* No limit is, in version 1, the largest multiple of the page size below
+     * 2^63. */
+    if (a && !pr_hierarchy_mount(e->root, "memory", a, &h, NULL) && h.version &&
+        (bytes = pr_hierarchy_memory(&h)) < (uint64_t)1 << 62)
+        pr_jb_uint(&e->jb, "memory_limit_bytes", bytes);
+    if (a && !pr_hierarchy_mount(e->root, "cpu", a, &h, NULL) && h.version &&
+        isfinite(cpus = pr_hierarchy_cpus(&h)))
+        pr_jb_float(&e->jb, "cpu_limit", cpus);
 }
 
 void pr_env_cgroup(struct pr_env *e)
@@ -241,7 +155,6 @@ void pr_env_cgroup(struct pr_env *e)
     struct cgroups g = {0};
     struct pr_env_lines l;
     char *line;
-    double d;
 
     if (pr_env_lines_open(e, &l, "/proc/self/cgroup"))
         while ((line = pr_env_lines_next(&l)))
@@ -254,9 +167,6 @@ void pr_env_cgroup(struct pr_env *e)
               g.v1 && g.memory[0] ? g.memory
               : g.unified[0]      ? g.unified
                                   : NULL);
-    if (lookup(e, &g, false, &d))
-        pr_jb_uint(&e->jb, "memory_limit_bytes", (uint64_t)d);
-    if (lookup(e, &g, true, &d))
-        pr_jb_float(&e->jb, "cpu_limit", d);
+    add_limits(e);
     pr_jb_end(&e->jb);
 }

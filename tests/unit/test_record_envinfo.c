@@ -151,19 +151,23 @@ static void memory_nodes_and_distribution(void **state)
 static void control_groups_of_each_kind(void **state)
 {
     static const struct {
-        const char *groups, *file[4], *text[4], *want;
+        const char *groups, *mounts, *file[4], *text[4], *want;
     } rows[] = {
         {"0::/a/b\n",
+         "30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
          {"/sys/fs/cgroup/a/b/memory.max", "/sys/fs/cgroup/a/memory.max",
           "/sys/fs/cgroup/a/b/cpu.max", "/sys/fs/cgroup/memory.max"},
          {"max\n", "4096\n", "150000 100000\n", "8192\n"},
          "{\"version\": \"v2\", \"path\": \"/a/b\", \"memory_limit_bytes\": "
          "4096, \"cpu_limit\": 1.5}"},
         {"0::/\n",
+         "30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
          {"/sys/fs/cgroup/cpu.max"},
          {"max 100000\n"},
          "{\"version\": \"v2\", \"path\": \"/\"}"},
         {"4:memory:/m\n3:cpu,cpuacct:/c\n",
+         "31 1 0:27 / /sys/fs/cgroup/memory rw - cgroup m rw,memory\n"
+         "32 1 0:28 / /sys/fs/cgroup/cpu rw - cgroup c rw,cpu,cpuacct\n",
          {"/sys/fs/cgroup/memory/m/memory.limit_in_bytes",
           "/sys/fs/cgroup/memory/memory.limit_in_bytes",
           "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us",
@@ -171,16 +175,20 @@ static void control_groups_of_each_kind(void **state)
          {"8192\n", "9223372036854771712\n", "50000\n", "100000\n"},
          "{\"version\": \"v1\", \"path\": \"/m\", \"memory_limit_bytes\": "
          "8192, \"cpu_limit\": 0.5}"},
-        /* inside a container: its path cannot be seen; no quota is -1 */
+        /* inside a container: its root is the mount's; no quota is -1; the
+         * other hierarchy has no say where version 1 has the controller */
         {"4:memory:/docker/1\n3:cpu:/\n0::/x\n",
+         "31 1 0:27 /docker/1 /sys/fs/cgroup/memory rw - cgroup m rw,memory\n"
+         "32 1 0:28 / /sys/fs/cgroup/cpu rw - cgroup c rw,cpu,cpuacct\n"
+         "33 1 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
          {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
           "/sys/fs/cgroup/unified/memory.max",
           "/sys/fs/cgroup/cpu/cpu.cfs_quota_us",
           "/sys/fs/cgroup/cpu/cpu.cfs_period_us"},
          {"7000\n", "6000\n", "-1\n", "100000\n"},
          "{\"version\": \"hybrid\", \"path\": \"/docker/1\", "
-         "\"memory_limit_bytes\": 6000}"},
-        {"garbage\n::\nx", {0}, {0}, NULL},
+         "\"memory_limit_bytes\": 7000}"},
+        {"garbage\n::\nx", "", {0}, {0}, NULL},
     };
 
     (void)state;
@@ -192,6 +200,7 @@ static void control_groups_of_each_kind(void **state)
         if (i)
             assert_int_equal(remove_root(NULL) || make_root(NULL), 0);
         put("/proc/self/cgroup", rows[i].groups);
+        put("/proc/self/mountinfo", rows[i].mounts);
         for (int f = 0; f < 4 && rows[i].file[f]; f++)
             put(rows[i].file[f], rows[i].text[f]);
         v = capture_root(a);
