@@ -11,9 +11,11 @@
 #include <string.h>
 
 /* Two times nearer than this share of the shorter, or than twice their spread,
- * are equal. */
+ * are equal; unless one is several times the other: trials that vary as much as
+ * they take would make anything equal. */
 #define SAME 0.10
 #define SPREADS 2.0
+#define APART 2.0
 /* A loop that waits less than this share of its time does not wait for data. */
 #define STALL 0.10
 
@@ -49,10 +51,10 @@ static struct time time_of(const struct pr_probe_figures *f)
 
 static bool same(struct time a, struct time b)
 {
-    double shorter = a.mean < b.mean ? a.mean : b.mean;
+    double shorter = fmin(a.mean, b.mean), longer = fmax(a.mean, b.mean);
     double apart = fmax(SAME * shorter, SPREADS * hypot(a.spread, b.spread));
 
-    return fabs(a.mean - b.mean) <= apart;
+    return longer - shorter <= apart && longer <= APART * shorter;
 }
 
 /* ---- sides that were measured alone */

@@ -32,7 +32,9 @@ def example(name, variable=None, *modules, args="", before="", exits=False):
 
 
 got = example("wrap.py")
-check("input bound" in got.out, "its verdict", got.out)
+# Its sleeps are 2 and 1 ms: a busy machine makes them alike.
+check("input bound: data alone" in got.out or "balanced: data" in got.out,
+      "its verdict", got.out)
 example("benchy_torch.py", "PRONY_TORCH_PYTHON", "torch", exits=True)
 got = example("tf_data.py", "PRONY_TF_PYTHON", "tensorflow")
 if got:

@@ -78,6 +78,11 @@ static void a_wide_spread_makes_sides_equal(void **state)
     set(PR_PROBE_SYNTHETIC, 79, 1);
     pr_probe_judge(&n, &v);
     assert_int_equal(v.bound, PR_PROBE_COMPUTE_BOUND);
+    /* And so may one that is much slower. */
+    set(PR_PROBE_IO, 17135, 9000);
+    set(PR_PROBE_SYNTHETIC, 5657061, 1428346);
+    pr_probe_judge(&n, &v);
+    assert_int_equal(v.bound, PR_PROBE_INPUT_BOUND);
 }
 
 static void overlap_lies_between_in_turn_and_side_by_side(void **state)
