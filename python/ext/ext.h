@@ -79,6 +79,7 @@ struct pr_py_probe {
     enum pr_py_rule rule; /* how to count them */
     bool ruled;           /* that was found out */
     bool alone; /* the trial was cut short, perhaps on this rank only */
+    bool busy;  /* a thread is in the library, perhaps without the GIL */
     struct pr_py_trial *current; /* whose trial goes on; borrowed */
     struct pr_py_spans *spans;   /* NULL: no trace is wanted */
     uint64_t started;            /* wall clock */
@@ -91,6 +92,10 @@ int pr_py_probe_add(PyObject *module);
 /* What callbacks raised, or what the call itself failed with. 0, or -1 with an
  * exception. */
 int pr_py_probe_check(struct pr_py_probe *p, int r, const struct pr_err *err);
+
+/* A probe belongs to one thread at a time, and its callbacks are not to use it.
+ * true: with an exception. */
+bool pr_py_probe_busy(const struct pr_py_probe *p);
 
 /* Ends the trial; whole: this rank did all of it, and so do the others. */
 int pr_py_probe_end(struct pr_py_probe *p, bool whole);

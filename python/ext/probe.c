@@ -123,16 +123,28 @@ int pr_py_probe_check(struct pr_py_probe *p, int r, const struct pr_err *err)
     return -1;
 }
 
+bool pr_py_probe_busy(const struct pr_py_probe *p)
+{
+    if (p->busy)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a trial is just being ended, by this or another "
+                        "thread");
+    return p->busy;
+}
+
 int pr_py_probe_end(struct pr_py_probe *p, bool whole)
 {
     struct pr_err err = {0};
     int r;
 
+    if (pr_py_probe_busy(p))
+        return -1;
+    p->busy = true;
     p->alone = !whole;
     PyThreadState *state = PyEval_SaveThread();
     r = pr_probe_end(p->probe, &err);
     PyEval_RestoreThread(state);
-    p->alone = false;
+    p->alone = p->busy = false;
     return pr_py_probe_check(p, r, &err);
 }
 
@@ -277,9 +289,13 @@ static PyObject *finish(PyObject *self, PyObject *none)
     /* An iterator that somebody still holds. */
     if (p->current && pr_py_trial_cut(p->current) < 0)
         return NULL;
+    if (pr_py_probe_busy(p))
+        return NULL;
+    p->busy = true;
     PyThreadState *state = PyEval_SaveThread();
     r = pr_probe_finish(p->probe, &err);
     PyEval_RestoreThread(state);
+    p->busy = false;
     if (pr_py_probe_check(p, r, &err) < 0 || write_spans(p) < 0)
         return NULL;
     return pr_py_none();

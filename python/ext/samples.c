@@ -65,7 +65,9 @@ static uint64_t first_array(PyObject *o, int depth)
         m = member(o, i, &pos);
         if (!m)
             break;
+        Py_INCREF(m); /* its `shape` may be a user's code */
         n = first_array(m, depth + 1);
+        Py_DECREF(m);
     }
     return n;
 }

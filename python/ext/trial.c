@@ -68,23 +68,42 @@ static int call_sync(PyObject *sync)
     return 0;
 }
 
+/* Of the iterator in use. Another thread may come to its end meanwhile, so it
+ * is held. */
+static PyObject *next_of(struct pr_py_trial *t)
+{
+    PyObject *it = t->it, *batch;
+
+    if (!it)
+        return NULL;
+    Py_INCREF(it);
+    batch = PyIter_Next(it);
+    if (!batch && !PyErr_Occurred() && t->it == it)
+        Py_CLEAR(t->it);
+    Py_DECREF(it);
+    return batch;
+}
+
 /* The next batch; NULL without an exception: there is none at all. */
 static PyObject *from_source(struct pr_py_trial *t)
 {
-    PyObject *batch = t->it ? PyIter_Next(t->it) : NULL;
+    PyObject *batch = next_of(t), *it, *old;
 
     if (batch || PyErr_Occurred())
         return batch;
-    Py_CLEAR(t->it);
-    t->it = PyObject_CallObject(t->source, NULL);
-    if (!t->it)
+    it = PyObject_CallObject(t->source, NULL);
+    if (!it)
         return NULL;
-    if (PyIter_Check(t->it))
-        return PyIter_Next(t->it);
-    PyErr_Format(PyExc_TypeError, "iter() returned non-iterator of type '%R'",
-                 Py_TYPE(t->it));
-    Py_CLEAR(t->it);
-    return NULL;
+    if (!PyIter_Check(it)) {
+        PyErr_Format(PyExc_TypeError,
+                     "iter() returned non-iterator of type '%R'", Py_TYPE(it));
+        Py_DECREF(it);
+        return NULL;
+    }
+    old = t->it;
+    t->it = it;
+    Py_XDECREF(old);
+    return next_of(t);
 }
 
 /* 0: as many as the loader's batch size says. */
@@ -124,11 +143,15 @@ static void end_spans(struct pr_py_trial *t)
 /* 0, or -1 with an exception. */
 static int end_trial(struct pr_py_trial *t, bool whole)
 {
+    struct pr_py_probe *p = t->probe;
     int r = 0;
 
-    if (measures(t) && t->probe->pid == getpid()) {
+    if (measures(t) && p->pid == getpid()) {
         end_spans(t);
-        r = pr_py_probe_end(t->probe, whole);
+        p->current = NULL; /* nobody else ends it */
+        Py_INCREF(p);
+        r = pr_py_probe_end(p, whole);
+        Py_DECREF(p);
         pop(t); /* step */
         pop(t); /* trial */
     }
@@ -144,6 +167,8 @@ static int begin_trial(struct pr_py_trial *t)
 
     /* Nested loops over one loader: the inner one is measured. */
     if (p->current && p->current != t && end_trial(p->current, false) < 0)
+        return -1;
+    if (pr_py_probe_busy(p))
         return -1;
     r = pr_probe_begin(p->probe, t->phase, &err);
     if (pr_py_probe_check(p, r, &err) < 0)
@@ -178,11 +203,11 @@ static int step_done(struct pr_py_trial *t)
     bool more = pr_probe_step_done(t->probe->probe);
 
     t->out = false;
-    if (t->probe->spans)
+    if (t->probe && t->probe->spans)
         span_of_step(t);
     pop(t);
     push(t, "STEP");
-    if (pr_py_probe_check(t->probe, PR_OK, &none) < 0)
+    if (t->probe && pr_py_probe_check(t->probe, PR_OK, &none) < 0)
         return -1;
     return more;
 }
@@ -222,13 +247,12 @@ static PyObject *first_kept(struct pr_py_trial *t)
 {
     PyObject *batch = from_source(t), *r;
 
-    if (!batch) {
-        if (!PyErr_Occurred())
-            forget(t);
-        return NULL;
-    }
+    if (!batch && !PyErr_Occurred())
+        forget(t);
+    if (!batch || !t->probe)
+        return batch;
     t->kept_samples = samples_in(t->probe, batch);
-    if (t->settle) {
+    if (t->settle && t->it) {
         r = PyObject_CallFunctionObjArgs(t->settle, t->it, NULL);
         if (!r) {
             Py_DECREF(batch);
@@ -237,43 +261,47 @@ static PyObject *first_kept(struct pr_py_trial *t)
         Py_DECREF(r);
     }
     Py_CLEAR(t->it);
-    Py_INCREF(batch);
-    t->kept = batch;
+    if (t->probe && !t->kept) {
+        Py_INCREF(batch);
+        t->kept = batch;
+    }
     return batch;
 }
 
-/* Another trial of this probe was begun meanwhile: batches go on, untimed. */
-static PyObject *unmeasured(struct pr_py_trial *t)
+/* What comes before a batch is fetched, with the same answers. */
+static int before_fetch(struct pr_py_trial *t)
 {
-    return fetched(t);
+    if (call_sync(t->sync) < 0)
+        return -1;
+    if (!t->probe)
+        return 0;
+    if (!t->begun)
+        return begin_trial(t) < 0 ? -1 : 1;
+    return measures(t) && t->out ? step_done(t) : 1;
 }
 
+/* Whatever is called here may end the trial, in this thread or in another one
+ * meanwhile: then t->probe is NULL. If another trial was begun meanwhile,
+ * batches go on, untimed. */
 static PyObject *trial_next(PyObject *self)
 {
     struct pr_py_trial *t = (struct pr_py_trial *)self;
     PyObject *batch;
-    int more = 1;
+    int more;
 
     if (!t->probe)
         return NULL;
     if (t->cached && !t->kept)
         return first_kept(t);
-    if (call_sync(t->sync) < 0)
-        return NULL;
-    if (!t->begun)
-        more = begin_trial(t) < 0 ? -1 : 1;
-    else if (!measures(t))
-        return unmeasured(t);
-    else if (t->out)
-        more = step_done(t);
+    more = before_fetch(t);
     if (more == 0)
         end_trial(t, true);
-    if (more <= 0)
+    if (more <= 0 || !t->probe)
         return NULL;
     batch = fetched(t);
-    if (batch)
+    if (batch && measures(t))
         batch_ready(t, batch);
-    else if (!PyErr_Occurred())
+    else if (!batch && !PyErr_Occurred())
         end_trial(t, false);
     return batch;
 }

@@ -174,6 +174,24 @@ class _Bench:
             sys.exit()
 
 
+class _Measured:
+    """What a loader that measures has besides: `results`, benchy's JSON of
+    what was measured so far, and `verdict`, what holds the loop back."""
+
+    _bench: _Bench
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._bench.loop()
+
+    @property
+    def results(self) -> dict:
+        return self._bench.session.results
+
+    @property
+    def verdict(self) -> dict:
+        return self._bench.session.verdict
+
+
 def _first(loader: DataLoader) -> Optional[int]:
     """Samples in the first batch: less than batch_size where the data set
     has less."""
@@ -185,28 +203,16 @@ def _first(loader: DataLoader) -> Optional[int]:
         return loader.batch_size
 
 
-class BenchmarkDataLoader(DataLoader):
-    """A `torch.utils.data.DataLoader`, with its arguments, that measures.
-    `results` has what was measured so far, as benchy's JSON has it; `verdict`
-    what holds the loop back."""
+class BenchmarkDataLoader(_Measured, DataLoader):
+    """A `torch.utils.data.DataLoader`, with its arguments, that measures."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._bench = _Bench(super().__iter__, self.batch_size, _first(self))
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._bench.loop()
-
-    @property
-    def results(self) -> dict:
-        return self._bench.session.results
-
-    @property
-    def verdict(self) -> dict:
-        return self._bench.session.verdict
+        self._bench = _Bench(super(_Measured, self).__iter__,
+                             self.batch_size, _first(self))
 
 
-class BenchmarkGenericIteratorWrapper:
+class BenchmarkGenericIteratorWrapper(_Measured):
     """Any iterable of batches, measured; DALI's iterators for example. What
     else the iterable has can be reached through it."""
 
@@ -215,9 +221,6 @@ class BenchmarkGenericIteratorWrapper:
         self.batch_size = batch_size
         self._bench = _Bench(lambda: iter(iterator), batch_size, None)
 
-    def __iter__(self) -> Iterator[Any]:
-        return self._bench.loop()
-
     def __len__(self) -> int:
         return len(self.iterator)
 
@@ -225,11 +228,3 @@ class BenchmarkGenericIteratorWrapper:
         if name in ("iterator", "_bench") or name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.iterator, name)
-
-    @property
-    def results(self) -> dict:
-        return self._bench.session.results
-
-    @property
-    def verdict(self) -> dict:
-        return self._bench.session.verdict

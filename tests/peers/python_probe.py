@@ -376,6 +376,66 @@ for b in prony.wrap([[0]] * 9, batch_size=1, quiet=True, sync=broken): pass
     check("RuntimeError: device lost" in got.err, "what sync raises", got.all)
 
 
+def entangled():
+    """What ends a trial while it is being asked for a batch."""
+    got = run("""
+import prony
+class Source:
+    def __iter__(self):
+        for i in range(100):
+            if i == 7: loader.session.finish()
+            yield [i]
+for phase in ("IO", "synthetic", "full"):
+    loader = prony.wrap(Source(), 1, quiet=True, config={
+        p: {"run_benchmark": p == phase, "nbatches": 50}
+        for p in ("IO", "synthetic", "full")})
+    loader.session = loader._begin()
+    print(phase, sum(1 for b in loader))
+loader = prony.wrap([[0]] * 9, 1, quiet=True,
+                    sync=lambda: loader.session.finish())
+print("sync", sum(1 for b in loader))
+def write(line):
+    if loader.session: loader.session.finish()
+loader = prony.wrap([[0]] * 9, 1, write=write)
+loader.session = loader._begin()
+try:
+    print("write", sum(1 for b in loader))
+except RuntimeError as e:
+    print("write", e)
+""")
+    check(got.status == 0 and "IO 0" in got.out and "full 8" in got.out
+          and "sync" in got.out and "write" in got.out,
+          "a source, sync or write that ends the measurement", got.all)
+    got = run("""
+import prony, threading, time
+class Slow:
+    def __init__(self): self.n = 0
+    def __iter__(self): return self
+    def __next__(self):
+        time.sleep(.001)
+        self.n += 1
+        if self.n % 7 == 0: raise StopIteration
+        return [self.n]
+from prony.session import Session
+for round in range(5):
+    session, slow = Session(1, write=None), Slow()
+    trial = session.trial("FULL", lambda: slow)
+    def pull():
+        for b in trial: pass
+    threads = [threading.Thread(target=pull) for i in range(4)]
+    for t in threads: t.start()
+    for t in threads: t.join()
+def endless():
+    for b in prony.wrap(Slow(), 1, config={"full": {"nbatches": 10 ** 6}}):
+        pass
+threading.Thread(target=endless, daemon=True).start()
+time.sleep(.5)
+print("over")
+""")
+    check(got.status == 0 and "over" in got.out,
+          "several threads, and one that goes on at exit", got.all)
+
+
 def forked():
     got = run("""
 import prony, os, sys
@@ -499,7 +559,7 @@ def as_a_run():
 
 assert FEW
 for part in (whole, truth, counted, ends, sources, leaks, settings, synced,
-             forked, traced, without, metrics) + (
+             entangled, forked, traced, without, metrics) + (
                  (in_a_run, as_a_run) if os.environ.get("PRONY") else ()):
     part()
 sys.exit(end())
