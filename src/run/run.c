@@ -239,13 +239,17 @@ int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
     *ret = (struct pr_run_summary){0};
     rc = open_all(&r, err);
     began = !rc;
-    if (!rc)
+    if (!rc) {
+        pr_runner_reserve(&r);
         rc = loop(&r, err);
+    }
     ret->elapsed_s = (double)(pr_clock_ns() - start) / 1e9;
     pr_monitor_free(r.monitor);
     pr_keeper_free(r.keeper);
     if (began && rc)
         bury(&r, err);
+    else if (began)
+        pr_runner_release(&r);
     if (!rc)
         rc = verdict(&r, err);
     pr_slot_sets_done(&r.slots);

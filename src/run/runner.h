@@ -121,6 +121,11 @@ int pr_runner_mend_event(struct pr_runner *r, const char *id,
                          const struct pr_value *result,
                          struct pr_err *err) PR_MUST_CHECK;
 
+/* Room in the run directory, kept for what pr_runner_bury has to write when
+ * the disk is full; and its end. */
+void pr_runner_reserve(const struct pr_runner *r);
+void pr_runner_release(const struct pr_runner *r);
+
 /* Gives what was begun and has no result one that says interrupted, and why:
  * for a run that cannot go on, when nothing of it is alive any more. As much
  * as can be written. */

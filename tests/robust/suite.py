@@ -261,6 +261,9 @@ def full_disk(t):
             with open(f) as g:
                 json.load(g)
         t.check(not glob.glob(os.path.join(d, ".new-*")), "disk: half a file")
+        seen = check_files(t, d, "disk", 2, "interrupted")
+        t.check(any("No space left" in r["prony"]["reason"]
+                    for r in seen.values()), "disk: the reason")
         for log in glob.glob(os.path.join(d, "experiments", "*", "log.txt*")):
             os.truncate(log, 0)
         with open(os.path.join(d, "plan.json")) as f:
