@@ -20,7 +20,9 @@ void pr_unfinished_text(const struct pr_unfinished *u, struct pr_buf *out)
                   u->missing == 1 ? "is" : "are");
     if (u->begun) {
         pr_buf_printf(out, "; %llu ha%s begun: ", (unsigned long long)u->begun,
-                      !u->running ? "d" : u->begun == 1 ? "s" : "ve");
+                      !u->running     ? "d"
+                      : u->begun == 1 ? "s"
+                                      : "ve");
         put_names(u, out);
     }
 }
