@@ -82,15 +82,6 @@ int pr_suite_remark(struct pr_suite_work *w, const struct pr_err *e,
     return PR_OK;
 }
 
-const struct pr_suite_test *pr_suite_find(const struct pr_suite *s,
-                                          const char *name)
-{
-    for (size_t i = 0; i < s->count; i++)
-        if (strcmp(s->tests[i].name, name) == 0)
-            return &s->tests[i];
-    return NULL;
-}
-
 static bool has(const char *dir, const char *name)
 {
     char path[4096];

@@ -157,10 +157,6 @@ bool pr_suite_is_tree(const char *path);
 int pr_suite_take(const struct pr_value *v, const char *name,
                   struct pr_suite **ret, struct pr_err *err) PR_MUST_CHECK;
 
-/* NULL: the suite has no such test. */
-const struct pr_suite_test *pr_suite_find(const struct pr_suite *s,
-                                          const char *name);
-
 /* ---- weights */
 
 struct pr_suite_weight {

@@ -14,7 +14,6 @@ enum { CURVE_MAX = 4096 };
 struct events {
     struct pr_bench_data *d;
     struct pr_arena *keep, *scratch;
-    bool any_sample;
 };
 
 static const char *text_at(const struct pr_value *map, const char *key)
@@ -176,7 +175,6 @@ static int see_samples(struct events *e, const struct pr_value *v, double now)
         if (!isnan(now) && !isnan(d->last_time) && !isnan(power))
             d->energy += power * (now - d->last_time);
         rc = see_device(e, m);
-        e->any_sample = true;
     }
     if (!d->has_device || pr_get(v, d->device))
         d->last_time = now;

@@ -68,6 +68,12 @@ static struct pr_suite_paths *list_for(struct pr_suite_files *f,
                                       : NULL;
 }
 
+/* Whether more of the tree would change the answer. */
+static bool is_enough(const struct pr_suite_files *f)
+{
+    return f->first_only && (f->json.count || f->data.count);
+}
+
 /* A folder under way. */
 struct visit {
     struct pr_suite_files *f;
@@ -99,7 +105,7 @@ static int list(struct visit *v, const char *dir, struct pr_err *err)
 
     if (!d)
         return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
-    while (!rc && (e = readdir(d)))
+    while (!rc && !is_enough(v->f) && (e = readdir(d)))
         rc = see(v, dirfd(d), dir, e, err);
     closedir(d);
     return rc;
@@ -114,7 +120,8 @@ static int walk(struct pr_suite_files *f, const char *dir, unsigned depth,
 
     if (rc == PR_E_IO && depth) /* one below that we may not see */
         rc = PR_OK;
-    for (size_t i = 0; !rc && depth < MAX_DEPTH && i < v.dirs.count; i++)
+    for (size_t i = 0;
+         !rc && !is_enough(f) && depth < MAX_DEPTH && i < v.dirs.count; i++)
         rc = walk(f, v.dirs.list[i], depth + 1, err);
     return rc;
 }
@@ -158,8 +165,7 @@ bool pr_suite_is_folder(const char *path)
 bool pr_suite_is_tree(const char *path)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_suite_files f = {.arena = a};
+    struct pr_suite_files f = {.arena = a, .first_only = true};
 
-    return a && !pr_suite_files(&f, path, NULL) &&
-           (f.json.count || f.data.count);
+    return a && !pr_suite_files(&f, path, NULL) && is_enough(&f);
 }

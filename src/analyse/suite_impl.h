@@ -76,6 +76,7 @@ struct pr_suite_files {
     struct pr_arena *arena;
     struct pr_suite_paths json, data; /* by the ends of their names */
     bool has_folders;
+    bool first_only; /* stop at the first of them */
 };
 
 /* Files below dir in the directory's own order: files first, then folders, as
@@ -89,7 +90,7 @@ struct pr_suite_work {
     struct pr_suite suite; /* first: it is what is handed out */
     struct pr_arena *arena;
     struct pr_arena **more; /* of the readers */
-    size_t more_count, more_cap;
+    size_t more_count;
     struct pr_suite_note notes[PR_SUITE_NOTES];
 };
 

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 
 static bool is_near(double a, double b)
@@ -35,8 +36,11 @@ static struct pr_suite *read_suite(const char *path, unsigned threads)
 static const struct pr_suite_test *test_of(const struct pr_suite *s,
                                            const char *name)
 {
-    const struct pr_suite_test *t = pr_suite_find(s, name);
+    const struct pr_suite_test *t = NULL;
 
+    for (size_t i = 0; i < s->count && !t; i++)
+        if (strcmp(s->tests[i].name, name) == 0)
+            t = &s->tests[i];
     if (!t)
         print_message("no test '%s' of %zu\n", name, s->count);
     assert_non_null(t);
@@ -733,6 +737,36 @@ static void without_memory(void **state)
     torture(read_and_report);
 }
 
+static void put_empty(const char *path)
+{
+    FILE *f = fopen(path, "we");
+
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* One file decides: folders that come after it are not even opened. */
+static void one_file_tells_a_tree(void **state)
+{
+    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    char event[4096];
+
+    (void)state;
+    assert_true(watch >= 0);
+    assert_int_equal(mkdir("t", 0755), 0);
+    assert_int_equal(mkdir("t/deep", 0755), 0);
+    put_empty("t/deep/a.txt");
+    assert_false(pr_suite_is_tree("t"));
+    put_empty("t/deep/a.data");
+    assert_true(inotify_add_watch(watch, "t/deep", IN_OPEN) >= 0);
+    assert_true(pr_suite_is_tree("t"));
+    assert_true(read(watch, event, sizeof event) > 0);
+    put_empty("t/a.json");
+    assert_true(pr_suite_is_tree("t"));
+    assert_true(read(watch, event, sizeof event) < 0);
+    close(watch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -741,6 +775,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(curves_of_all_numbers, enter, leave),
         cmocka_unit_test_setup_teardown(curves_of_many_digits, enter, leave),
         cmocka_unit_test_setup_teardown(lines_are_counted, enter, leave),
+        cmocka_unit_test_setup_teardown(one_file_tells_a_tree, enter, leave),
         cmocka_unit_test_setup_teardown(one_test, enter, leave),
         cmocka_unit_test_setup_teardown(strange_files, enter, leave),
         cmocka_unit_test_setup_teardown(devices_of_all_kinds, enter, leave),
