@@ -13,6 +13,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum pr_box_kind {
+    PR_BOX_DOCKER,
+    PR_BOX_NVIDIA_DOCKER,
+    PR_BOX_PODMAN,
+    PR_BOX_APPTAINER,
+    PR_BOX_SINGULARITY,
+    PR_BOX_KINDS
+};
+
+/* The first word that names a container program; PR_BOX_KINDS: none does. */
+enum pr_box_kind pr_box_kind_of(const char *launcher);
+bool pr_box_is_apptainer(enum pr_box_kind kind); /* or singularity */
+
 /* What is seen of this machine inside. */
 struct pr_mount {
     const char *host;    /* a path, or the name of a volume */

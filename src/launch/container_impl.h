@@ -6,19 +6,7 @@
 
 #include <stddef.h>
 
-enum pr_box_kind {
-    PR_BOX_DOCKER,
-    PR_BOX_NVIDIA_DOCKER,
-    PR_BOX_PODMAN,
-    PR_BOX_APPTAINER,
-    PR_BOX_SINGULARITY,
-    PR_BOX_KINDS
-};
-
-/* The first word that names a container program; PR_BOX_KINDS: none does. */
-enum pr_box_kind pr_box_kind_of(const char *launcher);
 const char *pr_box_kind_name(enum pr_box_kind kind);
-bool pr_box_is_apptainer(enum pr_box_kind kind); /* or singularity */
 
 /* A list that grows in the arena. Words are borrowed; NULL is taken for a lack
  * of memory. Adding after a failure does nothing. */

@@ -7,7 +7,7 @@
 #include "run/contained_slot.h"
 
 #include "base/environ.h"
-#include "launch/container_impl.h"
+#include "launch/container.h"
 
 #include <string.h>
 
@@ -25,28 +25,37 @@ static bool is_device(const char *entry)
            pr_environ_same("ROCR_VISIBLE_DEVICES=", entry);
 }
 
+static size_t count(const char *const *list)
+{
+    size_t n = 0;
+
+    while (list && list[n])
+        n++;
+    return n;
+}
+
 /* What the slot insists on, what the experiment sets, what the slot has for
  * those who say nothing. */
 static int add_env(const struct pr_slot *slot, bool devices, struct pr_arena *a,
                    struct pr_container_opts *o, struct pr_err *err)
 {
-    struct pr_box_words w = {.arena = a};
-    const char **all;
-    int rc;
+    size_t most = count(slot->env) + count(o->env) + count(slot->env_default);
+    const char **all = PR_ARENA_ARRAY(a, const char *, most + 1);
+    size_t n = 0;
 
+    if (!all)
+        return pr_fail_nomem(err);
     for (const char *const *e = slot->env; *e; e++)
         if (devices || !is_device(*e))
-            pr_box_word(&w, *e);
+            all[n++] = *e;
     for (const char *const *e = o->env; e && *e; e++)
         if (!pr_environ_has(slot->env, *e))
-            pr_box_word(&w, *e);
+            all[n++] = *e;
     for (const char *const *e = slot->env_default; *e; e++)
         if (!pr_environ_has(o->env, *e))
-            pr_box_word(&w, *e);
-    rc = pr_box_end(&w, &all, err);
-    if (!rc)
-        o->env = all;
-    return rc;
+            all[n++] = *e;
+    o->env = all; /* its end is there: an array comes as zeros */
+    return PR_OK;
 }
 
 int pr_contained_slot(const struct pr_slot *slot, struct pr_arena *a,
