@@ -79,8 +79,11 @@ void doctor_slots(struct doctor *d)
 {
     struct pr_slot_device devices[PR_NVML_MAX] = {{0}};
     unsigned n = find_devices(d, devices);
-    struct pr_slots_opts o = {
-        .count = n, .isolate = true, .devices = n ? devices : NULL};
+    /* a diagnosis leaves the machine as it is */
+    struct pr_slots_opts o = {.count = n,
+                              .isolate = true,
+                              .devices = n ? devices : NULL,
+                              .look = true};
     struct pr_slots *s = NULL;
     struct pr_err err = {0};
 

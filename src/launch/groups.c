@@ -232,16 +232,43 @@ void pr_groups_clean(const char *folder)
 
 /* ---- making */
 
+static unsigned next_number(void)
+{
+    static unsigned number;
+
+    return number++;
+}
+
+int pr_group_try_make(const char *above)
+{
+    char name[PR_GROUP_NAME], dir[PATH_MAX];
+
+    if (!pr_group_name(name, next_number()))
+        return -ENOENT;
+    if (!pr_sysfile_path(dir, above, name))
+        return -ENAMETOOLONG;
+    if (mkdir(dir, 0755) < 0)
+        return -errno;
+    return rmdir(dir) < 0 ? -errno : 0;
+}
+
+int pr_groups_look(const struct pr_hierarchy *h, const char *controllers,
+                   struct pr_arena *a, const char **ret_why)
+{
+    *ret_why = h->own;
+    return h->version == 2 ? pr_groups_look_v2(h, controllers, a, ret_why)
+                           : pr_group_try_make(h->own);
+}
+
 int pr_groups_top(const struct pr_hierarchy *h, const char *controllers,
                   struct pr_arena *a, struct pr_group_tree *ret,
                   const char **ret_why)
 {
-    static unsigned number;
     char name[PR_GROUP_NAME];
     const char *top;
 
     *ret_why = h->own;
-    if (!pr_group_name(name, number++))
+    if (!pr_group_name(name, next_number()))
         return -ENOENT;
     if (h->version == 2)
         return pr_groups_top_v2(h, controllers, name, a, ret, ret_why);

@@ -31,6 +31,15 @@ int pr_groups_top_v2(const struct pr_hierarchy *h, const char *controllers,
                      const char *name, struct pr_arena *a,
                      struct pr_group_tree *ret, const char **ret_why);
 
+/* Whether pr_groups_top would succeed, as far as it shows without changing
+ * anything: files are read, and one empty group is made and removed at once,
+ * since nothing else tells whether that is allowed. 0, or a negative errno. */
+int pr_groups_look(const struct pr_hierarchy *h, const char *controllers,
+                   struct pr_arena *a, const char **ret_why);
+int pr_groups_look_v2(const struct pr_hierarchy *h, const char *controllers,
+                      struct pr_arena *a, const char **ret_why);
+int pr_group_try_make(const char *above);
+
 #define PR_GROUP_UNDO "undo."
 #define PR_GROUP_HARNESS "harness"
 

@@ -266,3 +266,58 @@ int pr_groups_top_v2(const struct pr_hierarchy *h, const char *controllers,
         ret->top = m.top;
     return rc;
 }
+
+/* ---- what would come of it */
+
+static int may_write(const char *dir, const char *file)
+{
+    char path[PATH_MAX];
+
+    if (!pr_sysfile_path(path, dir, file))
+        return -ENAMETOOLONG;
+    return access(path, W_OK) == 0 ? 0 : -errno;
+}
+
+static int look_in(const char *above, const struct making *m)
+{
+    char given[512];
+    int rc;
+
+    *m->why = above;
+    if (!pr_sysfile_read(given, sizeof given, "%s/cgroup.controllers", above) ||
+        each_controller(m, missing_in, given))
+        return -ENODEV;
+    rc = may_write(above, "cgroup.subtree_control");
+    return rc ? rc : pr_group_try_make(above);
+}
+
+static int look_in_own(const char *own, const struct making *m)
+{
+    int rc;
+
+    if (is_root(own) || all_enabled(own, m))
+        return look_in(own, m);
+    if (!only_kin(own))
+        return -EBUSY;
+    rc = may_write(own, "cgroup.procs");
+    return rc ? rc : look_in(own, m);
+}
+
+/* Who moves a process needs the files of the group above both places. */
+static int look_beside(const char *above, const struct making *m)
+{
+    int rc = may_write(above, "cgroup.procs");
+
+    return rc ? rc : look_in(above, m);
+}
+
+int pr_groups_look_v2(const struct pr_hierarchy *h, const char *controllers,
+                      struct pr_arena *a, const char **ret_why)
+{
+    const char *no_matter, *above = parent_of(h, a);
+    struct making m = {.controllers = controllers, .why = ret_why};
+    int rc = look_in_own(h->own, &m);
+
+    m.why = &no_matter;
+    return rc && above && look_beside(above, &m) == 0 ? 0 : rc;
+}

@@ -34,6 +34,8 @@ struct pr_slots_opts {
                           NAME is a variable of the slot's environment; NULL
                           or "": make our own */
     const char *root;  /* before /proc and /sys; NULL but in tests */
+    bool look; /* make nothing, move and remove nobody: tell what would be
+                  held, as far as files show it. Such slots hold no child. */
 };
 
 /* One slot. Everything is the slots' own. */

@@ -209,7 +209,6 @@ static int fill_tree(struct pr_slots *s, const struct holding *x,
 static int note_tree(struct pr_slots *s, const struct holding *x,
                      const char *top, struct pr_err *err)
 {
-    enum pr_hold how = x->h->version == 1 ? PR_HOLD_CGROUP1 : PR_HOLD_CGROUP2;
     char dir[PATH_MAX];
     int rc = PR_OK;
 
@@ -218,37 +217,57 @@ static int note_tree(struct pr_slots *s, const struct holding *x,
         rc = pr_slots_add_group(s, &s->slots[i], dir, err);
         if (rc || !x->memory)
             continue;
-        s->slots[i].memory_bytes = s->share_bytes;
         s->slots[i].memory_group = pr_arena_str(s->arena, dir);
         if (!s->slots[i].memory_group)
             rc = pr_fail_nomem(err);
     }
+    return rc;
+}
+
+static void note_hold(struct pr_slots *s, const struct holding *x)
+{
+    enum pr_hold how = x->h->version == 1 ? PR_HOLD_CGROUP1 : PR_HOLD_CGROUP2;
+
     if (x->cpu)
         s->cpu = how;
     if (x->memory)
         s->memory = how;
+    for (unsigned i = 0; x->memory && i < s->n; i++)
+        s->slots[i].memory_bytes = s->share_bytes;
+}
+
+/* Makes one tree. 0, or a negative errno and where it was. */
+static int make_tree(struct pr_slots *s, const struct holding *x,
+                     const char *names, const char **ret_where)
+{
+    struct pr_group_tree *t = &s->trees[s->n_trees];
+    int rc = pr_groups_top(x->h, names, s->arena, t, ret_where);
+
+    if (rc)
+        return rc;
+    *ret_where = t->top;
+    rc = fill_tree(s, x, t->top);
+    if (rc)
+        (void)pr_group_tree_remove(t);
+    else
+        s->n_trees++; /* whatever happens now, it is removed */
     return rc;
 }
 
-/* Makes one tree; when that cannot be, says so. */
+/* Makes one tree, or sees whether it could; when that cannot be, says so. */
 static int hold_by(struct pr_slots *s, const struct holding *x,
                    struct pr_err *err)
 {
     const char *names = !x->memory ? "cpuset"
                         : x->cpu   ? "cpuset memory"
                                    : "memory";
-    struct pr_group_tree *t = &s->trees[s->n_trees];
     const char *where;
-    int rc = pr_groups_top(x->h, names, s->arena, t, &where);
+    int rc = s->opts->look ? pr_groups_look(x->h, names, s->arena, &where)
+                           : make_tree(s, x, names, &where);
 
     if (rc == 0) {
-        s->n_trees++; /* whatever happens now, it is removed */
-        where = t->top;
-        rc = fill_tree(s, x, t->top);
-        if (rc == 0)
-            return note_tree(s, x, t->top, err);
-        (void)pr_group_tree_remove(t);
-        s->n_trees--;
+        note_hold(s, x);
+        return s->opts->look ? PR_OK : note_tree(s, x, where, err);
     }
     if (rc == -ENOMEM)
         return pr_fail_nomem(err);
@@ -286,7 +305,7 @@ static int find(struct pr_slots *s, const char *controller,
 {
     int rc = pr_hierarchy_find(s->root, controller, s->arena, h, err);
 
-    return rc ? rc : leave_stale(s, controller, h, err);
+    return rc || s->opts->look ? rc : leave_stale(s, controller, h, err);
 }
 
 static int hold_all(struct pr_slots *s, const struct pr_hierarchy *cpu,

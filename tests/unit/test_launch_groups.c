@@ -182,6 +182,91 @@ static void version_2_delegated(void **state)
     expect_file(dir, "../../cgroup.subtree_control", "+cpuset +memory");
 }
 
+/* Only told: nobody moves, nothing is enabled, made or removed. */
+static struct pr_slots_opts looking(void)
+{
+    return (struct pr_slots_opts){
+        .count = 2, .isolate = true, .root = fake_root, .look = true};
+}
+
+static void put_delegated(const char *procs)
+{
+    system_of(V2, "0::/user.slice/run.scope\n");
+    fake_put(CG "/user.slice/run.scope/cgroup.procs", procs);
+    fake_put(CG "/user.slice/run.scope/cgroup.type", "domain\n");
+    fake_put(CG "/user.slice/run.scope/cgroup.controllers", "cpuset memory\n");
+    fake_put(CG "/user.slice/run.scope/cgroup.subtree_control", "");
+}
+
+static int folders_in(const char *path)
+{
+    char cmd[512];
+    int n = -1;
+    FILE *f;
+
+    snprintf(cmd, sizeof cmd, "find '%s%s' -mindepth 1 -type d | wc -l",
+             fake_root, path);
+    f = popen(cmd, "re");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%d", &n), 1);
+    pclose(f);
+    return n;
+}
+
+static void looking_leaves_all_as_it_is(void **state)
+{
+    struct pr_slots_opts o = looking();
+    char own[256], gone[256], name[PR_GROUP_NAME], us[16];
+
+    (void)state;
+    snprintf(us, sizeof us, "%d\n", (int)getpid());
+    put_delegated(us);
+    snprintf(own, sizeof own, "%s" CG "/user.slice/run.scope", fake_root);
+    /* the tree of a run that is gone: it was started at another time */
+    assert_true(pr_group_name(name, 0));
+    *strrchr(name, '-') = '\0';
+    *strrchr(name, '-') = '\0';
+    snprintf(gone, sizeof gone,
+             CG "/user.slice/run.scope/%s-1-0/slot0/cgroup.procs", name);
+    fake_put(gone, "");
+    assert_int_equal(pr_slots_new(&o, &slots, NULL), PR_OK);
+    expect_hold(PR_HOLD_CGROUP2, PR_HOLD_CGROUP2, 0);
+    assert_int_equal(pr_slots_get(slots, 1)->memory_bytes, SHARE);
+    assert_null(pr_slots_get(slots, 0)->groups[0]);
+    expect_file(own, "cgroup.subtree_control", "");
+    assert_int_equal(folders_in(CG "/user.slice/run.scope"), 2);
+}
+
+/* Nothing can be had below us, nor beside us. */
+static void looking_tells_why_not(void **state)
+{
+    struct pr_slots_opts o = looking();
+    const struct pr_slots_note *note;
+    size_t n;
+
+    (void)state;
+    put_delegated("0\n");
+    assert_int_equal(pr_slots_new(&o, &slots, NULL), PR_OK);
+    expect_hold(PR_HOLD_AFFINITY, PR_HOLD_NONE, 2);
+    note = pr_slots_notes(slots, &n);
+    assert_non_null(strstr(note[0].what, "not ours"));
+    assert_int_equal(pr_slots_get(slots, 0)->memory_bytes, 0);
+}
+
+static void looking_finds_the_group_above(void **state)
+{
+    struct pr_slots_opts o = looking();
+
+    (void)state;
+    put_delegated("0\n");
+    fake_put(CG "/user.slice/cgroup.procs", "");
+    fake_put(CG "/user.slice/cgroup.controllers", "cpuset memory\n");
+    fake_put(CG "/user.slice/cgroup.subtree_control", "cpuset memory\n");
+    assert_int_equal(pr_slots_new(&o, &slots, NULL), PR_OK);
+    expect_hold(PR_HOLD_CGROUP2, PR_HOLD_CGROUP2, 0);
+    assert_int_equal(folders_in(CG "/user.slice"), 1);
+}
+
 /* Somebody of another namespace is in it: nothing there is touched. */
 static void version_2_with_strangers(void **state)
 {
@@ -383,6 +468,9 @@ int main(void)
         TEST(named_ones_may_not_limit),
         TEST(version_2_at_the_root),
         TEST(version_2_delegated),
+        TEST(looking_leaves_all_as_it_is),
+        TEST(looking_tells_why_not),
+        TEST(looking_finds_the_group_above),
         TEST(version_2_with_strangers),
         TEST(version_2_without_cpuset),
         TEST(both_versions_at_once),
