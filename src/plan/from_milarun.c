@@ -13,6 +13,7 @@
 #include "plan/source.h"
 #include "plan/suite_name.h"
 
+#include "base/filename.h"
 #include "base/nearest.h"
 
 #include <stdio.h>
@@ -404,7 +405,7 @@ static int check_name(const struct reader *r)
 /* The same for the profile's own name. */
 static int check_suite(const struct reader *r)
 {
-    if (!pr_suite_name_has_control(r->suite))
+    if (!pr_filename_has_control(r->suite))
         return PR_OK;
     pr_fail(r->err, PR_E_CONF, r->path,
             "'%.100s' cannot be the name of a suite: it becomes part of a "

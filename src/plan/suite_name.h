@@ -14,7 +14,4 @@ enum { PR_SUITE_NAME_MAX = 100 };
 /* Of a job. The suite's is the profile's, and may be longer. */
 bool pr_suite_name_fits(const char *name);
 
-/* Line breaks, escape sequences and the like, in UTF-8. */
-bool pr_suite_name_has_control(const char *name);
-
 #endif

@@ -2,6 +2,7 @@
 #include "run/gpu_task.h"
 
 #include "base/file.h"
+#include "base/filename.h"
 #include "base/json.h"
 #include "record/gpu_task_log.h"
 
@@ -90,12 +91,6 @@ static const char *results_of(const struct after *x)
     return pr_arena_printf(x->job->arena, "%s/../..", x->job->dir);
 }
 
-/* Names come from configs of strangers, and are folders here. */
-static bool is_plain(const char *name)
-{
-    return *name && *name != '.' && !strchr(name, '/');
-}
-
 /* DD-MM-YYYY_HH-MM-SS, when it began; several in one second are counted. */
 static const char *log_name(const struct after *x, const char *folder)
 {
@@ -182,10 +177,15 @@ static int leave(struct after *x, const struct pr_view *log, struct pr_err *err)
     const char *top = results_of(x), *system, *folder;
     int rc;
 
-    if (!is_plain(x->opts.system) || !is_plain(x->opts.name))
+    /* names come from configs of strangers, and are folders here */
+    if (!pr_filename_fits(x->opts.system))
         return pr_fail(err, PR_E_CONF, "",
                        "task.system '%s' cannot be the name of a folder",
                        x->opts.system);
+    if (!pr_filename_fits(x->opts.name))
+        return pr_fail(err, PR_E_CONF, "",
+                       "task.name '%s' cannot be the name of a folder",
+                       x->opts.name);
     system = top ? pr_arena_printf(x->job->arena, "%s/%s", top, x->opts.system)
                  : NULL;
     folder = system

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/filename.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "record/result.h"
@@ -112,10 +113,7 @@ static void put_names(struct pr_buf *out, const struct pr_suite_opts *s,
     if (!pr_buf_ok(out))
         return;
     out->len = from + pr_utf8_fit(out->data + from, out->len - from, room);
-    for (size_t i = from; i < out->len; i++)
-        if (out->data[i] == '/' || (i == from && out->data[i] == '.') ||
-            (unsigned char)out->data[i] < ' ' || out->data[i] == 0x7f)
-            out->data[i] = '_';
+    pr_filename_clean(out->data + from, out->len - from);
 }
 
 /* DIR/<suite>[.<job>][.J<id>][.FAIL].<time>.json */
