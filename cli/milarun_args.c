@@ -5,6 +5,8 @@
  */
 #include "cli/milarun.h"
 
+#include "conf/words.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -177,12 +179,6 @@ static int match(const struct reader *r, const char *word, size_t n,
     return found;
 }
 
-static bool is_option(const char *word)
-{
-    return word[0] == '-' && word[1] && !strpbrk(word + 1, " ") &&
-           !(word[1] >= '0' && word[1] <= '9') && word[1] != '.';
-}
-
 static int take_flag(struct reader *r, const struct row *row, bool no)
 {
     char own[64], other[64];
@@ -211,7 +207,7 @@ static int take_many(struct reader *r, const struct row *row)
     const char **jobs = PR_ARENA_ARRAY(r->a, const char *, r->argc + 1);
     size_t n = 0;
 
-    while (jobs && r->at < r->argc && !is_option(r->argv[r->at]))
+    while (jobs && r->at < r->argc && !pr_word_is_option(r->argv[r->at]))
         jobs[n++] = r->argv[r->at++];
     if (!n)
         return wrong((int)r->ret->verb, false,
@@ -235,7 +231,7 @@ static int take_option(struct reader *r, const struct row *row, bool no,
         return take_flag(r, row, no);
     if (row->kind == MANY && !value)
         return take_many(r, row);
-    if (!value && r->at < r->argc && !is_option(r->argv[r->at]))
+    if (!value && r->at < r->argc && !pr_word_is_option(r->argv[r->at]))
         value = r->argv[r->at++];
     if (!value)
         return wrong((int)r->ret->verb, false,
@@ -297,7 +293,7 @@ static int take_all(struct reader *r)
         }
         if (strncmp(word, "--", 2) == 0)
             rc = take_long(r, word);
-        else if (is_option(word))
+        else if (pr_word_is_option(word))
             rc = take_short(r, word);
         else if (all || !r->ret->word_count)
             r->ret->words[r->ret->word_count++] = word;

@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "conf/literal.h"
 #include "conf/milarun_impl.h"
+#include "conf/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -121,7 +122,7 @@ static int find_long(struct pr_milarun_build *b, const char *word,
 {
     const char *eq = strchr(word, '=');
     size_t len = eq ? (size_t)(eq - word) : strlen(word);
-    const struct pr_milarun_arg *arg;
+    const struct pr_milarun_arg *arg, *other = NULL;
     int best = 0;
 
     *ret = (struct found){.value = eq ? eq + 1 : NULL};
@@ -130,18 +131,19 @@ static int find_long(struct pr_milarun_build *b, const char *word,
         int fit =
             pr_milarun_arg_is_for(b, arg) ? fits(arg, word, len, &negated) : 0;
 
-        if (fit == 1 && best == 1 && arg != ret->arg)
-            return fail_ambiguous(b, word, len, ret->arg->name, arg->name);
+        if (fit == 1 && best == 1 && !other)
+            other = arg;
         if (fit > best) {
             best = fit;
             ret->arg = arg;
             ret->row = i;
             ret->negated = negated;
         }
-        if (best == 2)
-            break;
+        if (best == 2) /* whatever else it begins */
+            return PR_OK;
     }
-    return PR_OK;
+    return other ? fail_ambiguous(b, word, len, ret->arg->name, other->name)
+                 : PR_OK;
 }
 
 /* -f, or -f64. */
@@ -209,12 +211,6 @@ static int take_dotted(struct pr_milarun_build *b, const char *word,
     return rc ? rc : pr_milarun_put(b, &b->arguments, name, v);
 }
 
-static bool is_option(const char *word)
-{
-    return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9') &&
-           word[1] != '.';
-}
-
 static void note_unknown(struct pr_milarun_build *b, const char *word,
                          const char *value)
 {
@@ -257,19 +253,20 @@ static int take_word(struct pr_milarun_build *b, size_t *i)
         rc = find_long(b, word, &f);
     else if (dotted)
         f.value = strchr(word, '=') ? strchr(word, '=') + 1 : NULL;
-    else if (is_option(word))
+    else if (pr_word_is_option(word))
         find_short(b, word, &f);
     if (rc)
         return rc;
     if (!f.arg && !dotted) {
-        bool pair = is_option(word) && !f.value && next && !is_option(next);
+        bool pair = pr_word_is_option(word) && !f.value && next &&
+                    !pr_word_is_option(next);
 
         note_unknown(b, word, pair ? next : NULL);
         *i += pair;
         return PR_OK;
     }
     if (!f.value && (dotted || f.arg->takes != PR_TAKES_FLAG)) {
-        if (!next || is_option(next))
+        if (!next || pr_word_is_option(next))
             return fail_no_value(b, word);
         f.value = next;
         ++*i;

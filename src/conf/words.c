@@ -56,3 +56,10 @@ int pr_words_split(const char *text, struct pr_arena *a,
     *ret_count = n;
     return PR_OK;
 }
+
+bool pr_word_is_option(const char *word)
+{
+    if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
+        return false;
+    return !strchr("0123456789.", word[1]) && word[strcspn(word, " =")] != ' ';
+}

@@ -2,18 +2,11 @@
 #include "workload/suite_args.h"
 
 #include "base/buf.h"
+#include "conf/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A word that begins an option, not a value such as -1 or -0.5. */
-static bool is_option(const char *word)
-{
-    if (word[0] != '-' || !word[1])
-        return false;
-    return word[1] == '-' ? word[2] != '\0' : !strchr("0123456789.", word[1]);
-}
 
 static size_t name_len(const char *word)
 {
@@ -62,14 +55,15 @@ static uint32_t without(struct pr_value *words, uint32_t n, const char *later)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        bool gone = is_option(words[i].s) && are_opposite(words[i].s, later);
+        bool gone =
+            pr_word_is_option(words[i].s) && are_opposite(words[i].s, later);
 
         if (!gone) {
             words[kept++] = words[i];
             continue;
         }
         /* with its value, should it have one after it */
-        if (i + 1 < n && !is_option(words[i + 1].s) &&
+        if (i + 1 < n && !pr_word_is_option(words[i + 1].s) &&
             strncmp(words[i].s, "--no-", 5) != 0)
             i++;
     }
@@ -92,7 +86,7 @@ int pr_suite_args(const struct pr_value *first, const struct pr_value *later,
 
         if (rc)
             return rc;
-        if (is_option(word.s))
+        if (pr_word_is_option(word.s))
             n = without(words, n, word.s);
         words[n++] = word;
     }
@@ -163,14 +157,14 @@ int pr_suite_options(const struct pr_value *args, struct pr_arena *a,
         struct pr_value v = pr_bool(true);
         char *key;
 
-        if (!is_option(word))
+        if (!pr_word_is_option(word))
             continue;
         key = key_of(a, word);
         if (!key)
             return pr_fail_nomem(err);
         if (eq)
             v = typed(eq + 1);
-        else if (i + 1 < args->len && !is_option(args->items[i + 1].s))
+        else if (i + 1 < args->len && !pr_word_is_option(args->items[i + 1].s))
             v = typed(args->items[++i].s);
         else if (strncmp(key, "no_", 3) == 0) {
             key += 3;

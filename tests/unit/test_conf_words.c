@@ -98,6 +98,22 @@ static void every_second_character_a_word(void **state)
     (void)state;
 }
 
+static void options_and_values(void **state)
+{
+    static const char *const options[] = {"-a",      "-ab", "--a",
+                                          "--a=1 2", "---", "-_"};
+    static const char *const values[] = {"",     "-",   "--",   "a",      "-1",
+                                         "-0.5", "-.5", "-a b", "--a b=c"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (!pr_word_is_option(options[i]))
+            fail_msg("'%s' is an option", options[i]);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (pr_word_is_option(values[i]))
+            fail_msg("'%s' is a value", values[i]);
+}
+
 static int split_once(void)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16);
@@ -119,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_and_quotes),
         cmocka_unit_test(every_second_character_a_word),
+        cmocka_unit_test(options_and_values),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
