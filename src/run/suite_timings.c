@@ -1,6 +1,9 @@
 /* Timings, metrics and GPUs of a suite's result. */
 #include "run/suite_timings.h"
 
+#include "base/clock.h"
+#include "base/names.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +14,7 @@ static const double mib = 1048576;
 /* Members that grow in an arena. */
 struct list {
     struct pr_arena *a;
+    struct pr_names *names; /* where one may come again: their places */
     struct pr_member *m;
     size_t n, cap;
     bool failed;
@@ -28,15 +32,18 @@ static void put(struct list *l, const char *key, struct pr_value v)
         .key = key, .key_len = (uint32_t)strlen(key), .value = v};
 }
 
-/* The last one of a name counts. */
+/* The last one of a name counts. All of l's members have come this way. */
 static void put_over(struct list *l, const char *key, struct pr_value v)
 {
-    for (size_t i = 0; i < l->n; i++)
-        if (strcmp(l->m[i].key, key) == 0) {
-            l->m[i].value = v;
-            return;
-        }
-    put(l, key, v);
+    uint32_t i =
+        l->failed ? PR_NO_NAME : pr_names_add(l->names, key, strlen(key));
+
+    if (i == PR_NO_NAME)
+        l->failed = true;
+    else if (i < l->n)
+        l->m[i].value = v;
+    else
+        put(l, key, v);
 }
 
 static struct pr_value as_map(const struct list *l)
@@ -55,22 +62,21 @@ static bool begins(const char *s, const char *with)
 /* Local time, as Python's str(datetime.now()) has it. */
 static struct pr_value local_time(struct list *l, const struct pr_value *utc)
 {
-    const char *fraction;
+    const char *fraction, *copy;
     struct tm tm = {0};
-    char text[48];
+    unsigned micro = 0;
+    char text[32];
     time_t t;
-    size_t n;
 
     if (!utc || utc->kind != PR_STR ||
-        !(fraction = strptime(utc->s, "%Y-%m-%dT%H:%M:%S", &tm)))
+        !(fraction = strptime(utc->s, "%Y-%m-%dT%H:%M:%S", &tm)) ||
+        (t = timegm(&tm)) < 0)
         return pr_null();
-    t = timegm(&tm);
-    localtime_r(&t, &tm);
-    n = strftime(text, sizeof text - 8, "%Y-%m-%d %H:%M:%S", &tm);
-    snprintf(text + n, sizeof text - n, "%.7s", fraction);
-    fraction = pr_arena_str(l->a, text);
-    l->failed |= !fraction;
-    return fraction ? pr_str(fraction) : pr_null();
+    (void)sscanf(fraction, ".%6u", &micro); /* six digits, as we write it */
+    copy = pr_arena_str(
+        l->a, pr_time_local(text, ((uint64_t)t * 1000000 + micro) * 1000));
+    l->failed |= !copy;
+    return copy ? pr_str(copy) : pr_null();
 }
 
 static void put_program(const struct pr_suite_source *s, struct list *l)
@@ -87,7 +93,7 @@ static void put_program(const struct pr_suite_source *s, struct list *l)
     put(&p, "end", local_time(&p, pr_get(&s->result, "ended")));
     put(&p, "time", *elapsed);
     l->failed |= p.failed;
-    put(l, "program", as_map(&p));
+    put_over(l, "program", as_map(&p));
 }
 
 /* null was no number. */
@@ -121,33 +127,46 @@ static void gather_metrics(struct list *metrics, const struct pr_value *timing)
         put_over(metrics, m->members[i].key, m->members[i].value);
 }
 
-int pr_suite_timings(const struct pr_suite_source *s, struct pr_arena *a,
-                     struct pr_value *ret_timings, struct pr_value *ret_metrics,
-                     struct pr_err *err)
+static void gather(const struct pr_suite_source *s, struct list *timings,
+                   struct list *metrics)
 {
     const struct pr_value *results = pr_get(&s->result, "results");
-    struct list timings = {.a = a}, metrics = {.a = a};
     const struct pr_value *own;
 
-    put_program(s, &timings);
+    put_program(s, timings);
     for (uint32_t i = 0; results && i < results->len; i++) {
         const struct pr_member *m = &results->members[i];
         struct pr_value v;
 
         if (begins(m->key, "metrics."))
-            put_over(&metrics, m->key + 8, m->value);
+            put_over(metrics, m->key + 8, m->value);
         if (!begins(m->key, "timings.") || m->value.kind != PR_MAP)
             continue;
-        v = with_metrics(&timings, &m->value);
-        put_over(&timings, m->key + 8, v);
-        gather_metrics(&metrics, &v);
+        v = with_metrics(timings, &m->value);
+        put_over(timings, m->key + 8, v);
+        gather_metrics(metrics, &v);
     }
-    *ret_timings = as_map(&timings);
     own = results ? pr_get(results, "milarun.metrics") : NULL;
     for (uint32_t i = 0; own && own->kind == PR_MAP && i < own->len; i++)
-        put_over(&metrics, own->members[i].key, metric(&own->members[i].value));
+        put_over(metrics, own->members[i].key, metric(&own->members[i].value));
+}
+
+int pr_suite_timings(const struct pr_suite_source *s, struct pr_arena *a,
+                     struct pr_value *ret_timings, struct pr_value *ret_metrics,
+                     struct pr_err *err)
+{
+    struct list timings = {.a = a, .names = pr_names_new()};
+    struct list metrics = {.a = a, .names = pr_names_new()};
+    bool good = timings.names && metrics.names;
+
+    if (good)
+        gather(s, &timings, &metrics);
+    good = good && !timings.failed && !metrics.failed;
+    pr_names_free(timings.names);
+    pr_names_free(metrics.names);
+    *ret_timings = as_map(&timings);
     *ret_metrics = as_map(&metrics);
-    return timings.failed || metrics.failed ? pr_fail_nomem(err) : PR_OK;
+    return good ? PR_OK : pr_fail_nomem(err);
 }
 
 /* ---- GPUs */
