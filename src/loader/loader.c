@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "loader/loader_impl.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- what a batch looks like */
@@ -199,6 +200,8 @@ int pr_loader_next(struct pr_loader *l, double timeout_s,
     struct pr_loader_slot *s;
     int rc;
 
+    if (isnan(timeout_s))
+        return pr_fail(err, PR_E_CONF, "timeout", "a number is wanted");
     if (epoch_ends(l))
         return 0;
     rc = pr_batches_wait(l->batches, until(timeout_s), err);

@@ -5,6 +5,7 @@
 #include "feed_tool.h"
 #include "scratch.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sys/stat.h>
 
@@ -536,6 +537,8 @@ static void waiting_has_a_limit(void **state)
     o.params = &slow;
     o.param_count = 1;
     l = open_it(&o);
+    assert_int_equal(pr_loader_next(l, (double)NAN, &b, &err), PR_E_CONF);
+    assert_string_equal(err.where, "timeout");
     while ((rc = pr_loader_next(l, 0.01, &b, &err)) == PR_E_TIMEOUT)
         tries++;
     assert_int_equal(rc, 1);
