@@ -128,7 +128,9 @@ class Run(program.Run):
                 raise program.Stop from e
             if isinstance(e, self.torch.cuda.OutOfMemoryError):
                 raise Refusal(FAILED, "out of memory: %s" % e) from e
-            if "not implemented for" in str(e):
+            # a kind of its own; of older ones only the words tell
+            if isinstance(e, NotImplementedError) \
+                    or "not implemented for" in str(e):
                 raise Refusal(UNAVAILABLE, "this PyTorch cannot compute it: %s"
                               % e) from e
             self.report_part()
