@@ -281,6 +281,8 @@ static int assign(struct pr_shell_reader *r, const char *name, bool map,
         return refuse(r, r->line, err);
     v->file = r->name;
     v->line = r->line;
+    if (map && v->kind != PR_SHELL_MAP)
+        v->count = 0; /* words of a list have no keys */
     v->kind = map ? PR_SHELL_MAP : list ? PR_SHELL_ARRAY : PR_SHELL_TEXT;
     if (!given)
         return PR_OK;

@@ -57,6 +57,8 @@ static void statements(void **state)
         {"declare -A M=( [a]= [b]=1 )", "M|a:|b:1"},
         {"declare -A M=( [a]=1 )\ndeclare -A M=()", "M"},
         {"declare -A M=( [a]=1 )\ndeclare -A M", "M|a:1"},
+        {"M=( a b )\ndeclare -A M", "M"},
+        {"M=a\ndeclare -A M\ndeclare -A M=( [a]=1 )", "M|a:1"},
         {"A=\"a\\\"b\\\\c\\$d\\`\\n\"", "A|a\"b\\c$d`\\n"},
         {"A=\"x\ny\"\nB=1", "A|x\ny B|1"},
         /* Refused, with the line. */
