@@ -140,9 +140,9 @@ static void note(struct pr_emulation *s)
         pr_buf_str(&s->notes, "probe: no checkpoints are written\n");
 }
 
-int pr_emulation_probe(struct pr_emulation *s, struct pr_err *err)
+static int run(struct loop *l, struct pr_err *err)
 {
-    struct loop l = {.s = s, .has = pr_alloc_zeroed(s->e.accelerators)};
+    struct pr_emulation *s = l->s;
     struct pr_probe_job j = {
         .job = s->e.job,
         .calls = PR_PROBE_CALLS_INIT,
@@ -154,22 +154,37 @@ int pr_emulation_probe(struct pr_emulation *s, struct pr_err *err)
     };
     struct pr_err ended = {0};
     double cached;
-    int rc = l.has ? pr_data_before(&s->data, PR_TRAIN, &cached, err)
-                   : pr_fail_nomem(err);
+    int rc = pr_data_before(&s->data, PR_TRAIN, &cached, err);
 
-    pr_rng_seed(&l.rng, (uint64_t)s->e.train.seed, 0);
+    pr_rng_seed(&l->rng, (uint64_t)s->e.train.seed, 0);
     j.calls.fetch = fetch;
     j.calls.use = use;
     j.calls.restart = next_epoch;
-    j.calls.ctx = &l;
+    j.calls.ctx = l;
     note(s);
     if (!rc)
         rc = pr_probe_do(&j, err);
-    if (end_epoch(&l, &ended) && !rc) {
+    if (end_epoch(l, &ended) && !rc) {
         rc = ended.code;
         if (err)
             *err = ended;
     }
-    pr_free(l.has);
+    return rc;
+}
+
+int pr_emulation_probe(struct pr_emulation *s, struct pr_err *err)
+{
+    struct loop *l = pr_alloc_zeroed(sizeof *l);
+    int rc;
+
+    if (!l)
+        return pr_fail_nomem(err);
+    l->s = s;
+    l->has = pr_alloc_zeroed(s->e.accelerators);
+    rc = l->has ? run(l, err) : pr_fail_nomem(err);
+    if (pr_feed_hangs(s->feed))
+        return rc; /* a thread may come back to the order in it */
+    pr_free(l->has);
+    pr_free(l);
     return rc;
 }
