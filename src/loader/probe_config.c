@@ -85,6 +85,15 @@ void pr_probe_config_init(struct pr_probe_config *config)
     memcpy(config, &c, config->size < sizeof c ? config->size : sizeof c);
 }
 
+/* "", "." and ".." at the end of a path: no file can be there, which would show
+ * after the first trial. */
+static bool names_a_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+
+    return last[strspn(last, ".")] == '\0' && strlen(last) < 3;
+}
+
 /* As os.path.join: an absolute name stands alone. */
 static int join(struct raw *raw, struct pr_err *err)
 {
@@ -104,6 +113,11 @@ static int join(struct raw *raw, struct pr_err *err)
     if (n < 0 || n >= PATH)
         return pr_fail(err, PR_E_CONF, "output_filename",
                        "the path of the result is too long");
+    if (names_a_folder(raw->name)) {
+        (void)pr_fail(err, PR_E_CONF, "output_filename",
+                      "'%.200s' is no name of a file", raw->name);
+        return pr_hint(err, "output_dir says in which folder it is");
+    }
     return PR_OK;
 }
 

@@ -195,6 +195,9 @@ static void what_is_wrong_is_an_error(void **state)
          PR_E_CONF},
         {"IO: {", "benchy.yaml:1:6", NULL, PR_E_FORMAT},
     };
+    static const char *const folders[] = {
+        "global: {output_filename: out/}", "global: {output_filename: .}",
+        "global: {output_filename: a/..}", "global: {output_filename: /}"};
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -205,6 +208,11 @@ static void what_is_wrong_is_an_error(void **state)
         if (rows[i].code == PR_E_CONF)
             assert_string_equal(err.where, rows[i].where);
     }
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        assert_int_equal(read_text(folders[i]), PR_E_CONF);
+        assert_string_equal(err.where, "output_filename");
+    }
+    assert_int_equal(read_text("global: {output_filename: ...}"), PR_OK);
     assert_int_equal(read_text("IO: {nbatches: 0}"), PR_E_CONF);
     assert_non_null(strstr(err.hint, "run_benchmark: False"));
     assert_int_equal(
