@@ -92,15 +92,42 @@ static void describe(struct handed *h, struct pr_py_array *a)
     h->managed.deleter = let_go;
 }
 
-/* Versions and devices that are asked for make no difference: there is one way
- * this memory can be handed over. */
+/* There is one way this memory can be handed over: where it is, as it is.
+ * Whoever must have a copy, or another device, has to know that it is not. */
+static bool refuses(PyObject *keywords)
+{
+    PyObject *copy = keywords ? PyDict_GetItemString(keywords, "copy") : NULL;
+    PyObject *device =
+        keywords ? PyDict_GetItemString(keywords, "dl_device") : NULL;
+    int type = CPU, id = 0;
+
+    if (copy == Py_True) {
+        PyErr_SetString(PyExc_BufferError,
+                        "a batch is handed over as it is: copy it afterwards");
+        return true;
+    }
+    if (!device || device == Py_None)
+        return false;
+    if (!PyTuple_Check(device) || !PyArg_ParseTuple(device, "ii", &type, &id)) {
+        PyErr_SetString(PyExc_TypeError, "dl_device is (type, id)");
+        return true;
+    }
+    if (type != CPU)
+        PyErr_SetString(PyExc_BufferError,
+                        "a batch is in the processor's memory");
+    return type != CPU;
+}
+
+/* Any version that is asked for may be answered with the oldest. */
 PyObject *pr_py_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    struct handed *h = PyMem_Malloc(sizeof *h);
+    struct handed *h;
     PyObject *capsule;
 
     (void)args;
-    (void)keywords;
+    if (refuses(keywords))
+        return NULL;
+    h = PyMem_Malloc(sizeof *h);
     if (!h)
         return PyErr_NoMemory();
     describe(h, (struct pr_py_array *)self);

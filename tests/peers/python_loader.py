@@ -48,6 +48,17 @@ for dtype in ("int16", "float32", "uint8", "float64", "int64"):
         assert at == 20
         loader.close()
 """)
+case("labels are whole or refused", """
+os.makedirs("e")
+for label in (2**31 - 1, -2**31, 7, 2**32 + 5, 2**31):
+    np.savez("e/a.npz", x=np.zeros((2, 2, 1), np.uint8), y=np.array([label]))
+    loader = prony.Loader("e", 1)
+    try:
+        (x, y), = loader
+        assert y[0] == label and label < 2**31, (label, y[0])
+    except prony.ConfigError as e:
+        assert label >= 2**31 and "32 bits" in str(e), (label, e)
+""")
 case("nothing is copied, and memory is used again only when it is let go", """
 make()
 loader = prony.Loader("d", 4)
@@ -222,6 +233,24 @@ assert abs(x[2] - pixels).max() < 1e-5, abs(x[2] - pixels).max()
 """)
 torch = interpreter("PRONY_TORCH_PYTHON", "torch", "numpy")
 if torch:
+    case("what cannot be had by dlpack is refused, not ignored", """
+make()
+import torch
+raw = next(iter(prony.Loader("d", 4, output="array")))[0]
+def refused(error, **how):
+    try:
+        raw.__dlpack__(**how)
+    except error:
+        return
+    raise AssertionError(how)
+refused(BufferError, copy=True)
+refused(BufferError, dl_device=(2, 0))
+refused(TypeError, dl_device=2)
+for how in ({"copy": False}, {"copy": None, "dl_device": (1, 0)},
+            {"max_version": (1, 0), "stream": None}):
+    raw.__dlpack__(**how)
+assert torch.from_dlpack(raw)[1, 0, 0] == want(1)[0, 0]
+""", torch)
     case("torch tensors share the memory", """
 make()
 import torch
