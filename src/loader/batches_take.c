@@ -99,6 +99,17 @@ static int bad_label(const struct pr_batches *b, uint64_t sample, int64_t label,
                         "is made has");
 }
 
+static int large_label(const struct pr_batches *b, uint64_t sample,
+                       int64_t label, struct pr_err *err)
+{
+    char name[PR_NAME_BYTES];
+
+    name_of(b, sample, name);
+    return pr_fail(err, PR_E_CONF, name,
+                   "a sample is labelled %lld, labels have 32 bits",
+                   (long long)label);
+}
+
 static int find_label(struct pr_batches *b, const struct pr_feed_taken *t,
                       int32_t *ret, struct pr_err *err)
 {
@@ -119,6 +130,8 @@ static int find_label(struct pr_batches *b, const struct pr_feed_taken *t,
         *ret = (int32_t)(pr_mix64(t->sample) % classes);
         return PR_OK;
     }
+    if (!rc && b->o.any_label && label != (int32_t)label)
+        rc = large_label(b, t->sample, label, err);
     if (!rc && !b->o.any_label && (label < 0 || (uint64_t)label >= classes))
         rc = bad_label(b, t->sample, label, err);
     if (rc)

@@ -147,7 +147,7 @@ void pr_loader_free(struct pr_loader *l)
 
 bool pr_loader_is_over(const struct pr_loader *l)
 {
-    return l->o.epochs && l->taken == l->o.epochs * l->per_epoch;
+    return l->o.epochs && l->taken / l->per_epoch >= l->o.epochs;
 }
 
 /* Between two epochs one call says so. */
@@ -174,10 +174,12 @@ static uint64_t until(double timeout_s)
 static int fill(struct pr_loader *l, struct pr_loader_slot *s,
                 struct pr_err *err)
 {
-    uint64_t samples;
+    uint64_t samples, number = l->taken;
     int rc = pr_batches_swap(l->batches, &s->b.data, &s->small, &samples, err);
     void *data = s->b.data;
 
+    l->taken++; /* also one of which nothing could be read */
+    l->told_end = false;
     if (rc)
         return rc;
     s->b = l->shape;
@@ -187,10 +189,8 @@ static int fill(struct pr_loader *l, struct pr_loader_slot *s,
     s->b.bytes = samples * (uint64_t)s->b.strides[0];
     for (uint64_t i = 0; i < samples; i++)
         s->labels[i] = s->small[i];
-    s->b.epoch = l->taken / l->per_epoch;
-    s->b.number = l->taken % l->per_epoch;
-    l->taken++;
-    l->told_end = false;
+    s->b.epoch = number / l->per_epoch;
+    s->b.number = number % l->per_epoch;
     return PR_OK;
 }
 

@@ -165,6 +165,24 @@ static int find_format(struct pr_loader *l, struct made *m, const char *folder,
 
 /* ---- the first sample */
 
+/* A format may learn from a read in vain how much memory one takes. */
+static int read_first(struct pr_reader *r, struct pr_sample *ret,
+                      struct pr_err *err)
+{
+    int rc = PR_E_CONF;
+
+    for (size_t cap = 0; rc == PR_E_CONF && cap < r->need;) {
+        void *buf = pr_alloc_aligned(PR_IO_ALIGN, r->need);
+
+        cap = r->need;
+        rc =
+            buf ? pr_reader_read(r, 0, buf, cap, ret, err) : pr_fail_nomem(err);
+        pr_free(buf);
+    }
+    ret->data = NULL;
+    return rc;
+}
+
 /* How many samples a file has, if that is not known, and what the first one is
  * like. */
 static int look_at_first(struct pr_loader *l, uint64_t samples, bool all,
@@ -173,7 +191,6 @@ static int look_at_first(struct pr_loader *l, uint64_t samples, bool all,
     struct pr_read_opts read = {.samples = samples, .dtype = l->set.spec.dtype};
     struct pr_reader *r;
     char name[PR_NAME_BYTES];
-    void *buf = NULL;
     int rc = pr_reader_new(l->set.format, l->first, &read, &r, err);
 
     if (rc)
@@ -184,14 +201,9 @@ static int look_at_first(struct pr_loader *l, uint64_t samples, bool all,
         rc = pr_fail(err, PR_E_FORMAT, name, "there is no sample in it");
     if (!rc)
         l->set.spec.samples = r->samples;
-    if (!rc && all) {
-        buf = pr_alloc_aligned(PR_IO_ALIGN, r->need);
-        rc = buf ? pr_reader_read(r, 0, buf, r->need, &l->like, err)
-                 : pr_fail_nomem(err);
-    }
+    if (!rc && all)
+        rc = read_first(r, &l->like, err);
     pr_reader_free(r);
-    pr_free(buf);
-    l->like.data = NULL;
     return rc;
 }
 

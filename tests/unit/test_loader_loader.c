@@ -522,6 +522,88 @@ static void samples_that_differ_are_named(void **state)
     kit_done(&k);
 }
 
+/* A batch of which nothing can be read is an error, and counts. */
+static void a_lost_batch_is_one_of_its_epoch(void **state)
+{
+    static const char *const bad[] = {"set/train/img_2_of_6.npy",
+                                      "set/train/img_3_of_6.npy"};
+    struct pr_loader_opts o = opts_for("set");
+    const char *skip = "reader.on_error=skip";
+    struct pr_loader_batch *b = NULL;
+    struct pr_loader *l;
+
+    (void)state;
+    make("'dataset.format': 'npy', 'dataset.num_files_train': 6,"
+         "'dataset.record_dims': [3, 3]");
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(truncate(bad[i], 10), 0);
+    o.params = &skip;
+    o.param_count = 1;
+    o.batch_size = 2;
+    o.epochs = 2;
+    l = open_it(&o);
+    for (unsigned epoch = 0; epoch < 2; epoch++) {
+        for (unsigned i = 0; i < 3; i++) {
+            if (i == 1) {
+                assert_int_equal(pr_loader_next(l, -1, &b, &err), PR_E_FORMAT);
+                continue;
+            }
+            b = next(l);
+            assert_int_equal(b->epoch, epoch);
+            assert_int_equal(b->number, i);
+            assert_holds(b, 2 * i);
+            pr_loader_release(b);
+        }
+        assert_int_equal(pr_loader_next(l, -1, &b, &err), 0);
+    }
+    assert_true(pr_loader_is_over(l));
+    pr_loader_free(l);
+    kit_done(&k);
+}
+
+/* More than anybody waits for, and no fewer. */
+static void many_epochs_are_not_none(void **state)
+{
+    struct pr_loader_opts o = opts_for("set");
+    struct pr_loader *l;
+
+    (void)state;
+    make("'dataset.format': 'npy', 'dataset.num_files_train': 8,"
+         "'dataset.record_dims': [3, 3]");
+    o.epochs = (uint64_t)1 << 63; /* of two batches */
+    l = open_it(&o);
+    assert_false(pr_loader_is_over(l));
+    pr_loader_release(next(l));
+    pr_loader_free(l);
+    kit_done(&k);
+}
+
+/* The start of this row promises far fewer elements than there are. */
+static void rows_may_be_longer_than_they_look(void **state)
+{
+    enum { LONG = 120000, SHORT = 2000000 };
+    struct pr_loader_opts o = opts_for("rows");
+    struct pr_loader_batch *b;
+    struct pr_loader *l;
+    FILE *f;
+
+    (void)state;
+    assert_int_equal(mkdir("rows", 0755), 0);
+    f = fopen("rows/a.csv", "we");
+    assert_non_null(f);
+    for (unsigned i = 0; i < LONG; i++)
+        fputs("0000000001,", f);
+    for (unsigned i = 0; i < SHORT; i++)
+        fputs(i + 1 < SHORT ? "1," : "1\n", f);
+    assert_int_equal(fclose(f), 0);
+    o.batch_size = 1;
+    l = open_it(&o);
+    b = next(l);
+    assert_int_equal(b->shape[1], LONG + SHORT);
+    pr_loader_release(b);
+    pr_loader_free(l);
+}
+
 static void waiting_has_a_limit(void **state)
 {
     struct pr_loader_opts o = opts_for("set");
@@ -593,6 +675,9 @@ int main(void)
 #endif
         TEST(what_is_wrong_is_said),
         TEST(samples_that_differ_are_named),
+        TEST(a_lost_batch_is_one_of_its_epoch),
+        TEST(many_epochs_are_not_none),
+        TEST(rows_may_be_longer_than_they_look),
         TEST(waiting_has_a_limit),
         TEST(no_memory_is_an_error),
     };
