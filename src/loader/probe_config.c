@@ -181,11 +181,34 @@ static int take_text(struct reading *r, const struct row *row,
     return PR_OK;
 }
 
+/* benchy takes any other word for "none", and so do we; a slip of the pen
+ * should not end in a profile without anything in it. */
+static int take_mode(struct reading *r, const struct row *row,
+                     const struct pr_value *v, struct pr_err *err)
+{
+    static const char *const words[] = {"single", "all", "none"};
+    char where[PATH + 32], text[128];
+    int rc = take_text(r, row, v, err);
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (rc || strcmp(r->raw.mode, words[i]) == 0)
+            return rc;
+    if (!r->warn)
+        return PR_OK;
+    snprintf(where, sizeof where, "%s:%u:%u", r->file, v->line, v->col);
+    snprintf(text, sizeof text, "'%s.%s' is '%s', which is taken for 'none'",
+             row->section, row->key, r->raw.mode);
+    r->warn(r->ctx, where, text, "it knows 'single', 'all' and 'none'");
+    return PR_OK;
+}
+
 static int take(struct reading *r, const struct row *row,
                 const struct pr_value *v, struct pr_err *err)
 {
     if (row->kind == FLAG)
         return take_flag(r, row, v, err);
+    if (row->kind == NAME)
+        return take_mode(r, row, v, err);
     return row->kind == COUNT ? take_count(r, row, v, err)
                               : take_text(r, row, v, err);
 }

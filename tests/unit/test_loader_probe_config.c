@@ -159,6 +159,10 @@ static void what_is_unknown_is_a_warning(void **state)
                 "benchy.yaml:5:3: unknown key 'colour' in section 'full'; it "
                 "is ignored\n");
     assert_phase(PR_PROBE_FULL, true, 50, 3, 1);
+    assert_int_equal(read_text("global:\n  profiler_mode: sigle\n"), PR_OK);
+    assert_string_equal(
+        warned, "benchy.yaml:2:18: 'global.profiler_mode' is 'sigle', which is "
+                "taken for 'none'; it knows 'single', 'all' and 'none'\n");
     /* And nobody need listen. */
     assert_int_equal(
         pr_probe_config_read("benchy.yaml", &config, NULL, NULL, &err), PR_OK);
