@@ -48,6 +48,18 @@ static int choose_phases(const struct pr_value *list, struct pr_probe_config *c,
     return PR_OK;
 }
 
+/* Where results, which are lines of the log, are read from. */
+static bool is_of_the_run(const char *name)
+{
+    static const char *const own[] = {"params.json", "result.json", "log.txt",
+                                      "monitor.ndjson", "channel.ndjson"};
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(name, own[i]) == 0)
+            return true;
+    return false;
+}
+
 /* It goes into the experiment's folder, whatever the file says. */
 static int place_output(const struct pr_job *job, struct pr_probe_config *c,
                         struct pr_err *err)
@@ -58,6 +70,9 @@ static int place_output(const struct pr_job *job, struct pr_probe_config *c,
 
     if (n < 0 || n >= (int)sizeof name)
         return pr_fail(err, PR_E_CONF, "output_filename", "is too long");
+    if (is_of_the_run(name))
+        return pr_fail(err, PR_E_CONF, "output_filename",
+                       "'%s' is a file of the run itself", name);
     n = snprintf(c->output, sizeof c->output, "%s/%s", job->dir, name);
     if (n < 0 || n >= (int)sizeof c->output)
         return pr_fail(err, PR_E_CONF, "output_filename", "is too long");
