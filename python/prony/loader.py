@@ -19,9 +19,16 @@ def _torch() -> Callable[[Any], Any]:
         try:
             return torch.from_dlpack(array)
         except (RuntimeError, TypeError, BufferError):
-            # A type that DLPack's reader of this PyTorch does not know.
-            import numpy
-            return torch.from_numpy(numpy.asarray(array))
+            pass
+        # A type that DLPack's reader of this PyTorch does not know.
+        import numpy
+        plain = numpy.asarray(array)
+        try:
+            return torch.from_numpy(plain)
+        except TypeError:
+            raise TypeError(
+                "PyTorch %s has no type for %s: take output=\"numpy\", or a "
+                "newer PyTorch" % (torch.__version__, plain.dtype)) from None
 
     return tensor
 

@@ -5,7 +5,6 @@
  * meanwhile, so that a resumed run finds everything in order.
  */
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "record/channel.h"
@@ -13,44 +12,8 @@
 #include "run/metrics.h"
 #include "run/runner.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { RESERVE_BYTES = 256 << 10 };
-
-/* ---- room for the last words */
-
-/* With the name of what is half made, so that whoever clears up knows it. */
-static int reserve_path(const struct pr_runner *r, char out[static 4096])
-{
-    return pr_rundir_path(r->opts->dir, PR_TEMP_PREFIX "reserve", out, NULL);
-}
-
-void pr_runner_reserve(const struct pr_runner *r)
-{
-    char path[4096];
-    int fd = reserve_path(r, path)
-                 ? -1
-                 : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-
-    if (fd < 0)
-        return;
-    if (fallocate(fd, 0, 0, RESERVE_BYTES)) /* then it goes without */
-        (void)unlink(path);
-    close(fd);
-}
-
-void pr_runner_release(const struct pr_runner *r)
-{
-    char path[4096];
-
-    if (!reserve_path(r, path))
-        (void)unlink(path);
-}
-
-/* ---- results */
 
 /* What it said until then. */
 static int gather(const struct pr_runner *r, const struct pr_planned *p,

@@ -549,9 +549,11 @@ LOADER = """
 import json, os, sys, torch
 SHORT = {"float16": "F16", "bfloat16": "BF16", "float32": "F32",
          "float64": "F64", "int8": "I8", "uint8": "U8"}
+def storage(v):
+    return getattr(v, "untyped_storage", v.storage)()  # PyTorch 1 has the last
 def walk(v, found):
     if isinstance(v, torch.Tensor):
-        found.setdefault(v.untyped_storage().data_ptr(), (
+        found.setdefault(storage(v).data_ptr(), (
             SHORT[str(v.dtype)[6:]], v.numel() * v.element_size()))
     else:
         for x in v.values() if isinstance(v, dict) else v:

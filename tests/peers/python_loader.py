@@ -254,10 +254,17 @@ assert torch.from_dlpack(raw)[1, 0, 0] == want(1)[0, 0]
     case("torch tensors share the memory", """
 make()
 import torch
-for dtype in ("int16", "float32", "uint8", "float64", "uint16"):
+for dtype in ("uint16", "int16", "float32", "uint8", "float64"):
     make(dtype)
     loader = prony.Loader("d", 4, output="torch")
     at = 0
+    if not hasattr(torch, dtype):          # before 2.3
+        try:
+            next(iter(loader))
+        except TypeError as e:
+            assert "has no type for " + dtype in str(e), e
+            continue
+        raise AssertionError(dtype)
     for x, y in loader:
         assert isinstance(x, torch.Tensor) and y.dtype == torch.int64
         assert (x[1].numpy() == want(at + 1, dtype)).all()

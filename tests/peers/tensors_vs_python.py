@@ -159,9 +159,14 @@ def readers(g, layout):
     if not torch:
         g.skip = "no PyTorch in %s; \"make python-deps\"" % sys.executable
         return {}
-    return {
+    old = {
         "weights only": lambda p: by_torch(p, weights_only=True),
         "any pickle": lambda p: by_torch(p, weights_only=False),
+    }
+    if torch.__version__.startswith("1."):
+        return old
+    return {
+        **old,
         "mapped": lambda p: by_torch(p, weights_only=False, mmap=True),
         "weights only, mapped":
             lambda p: by_torch(p, weights_only=True, mmap=True),

@@ -54,6 +54,14 @@ static int threads(void)
     return n;
 }
 
+/* A thread that was joined may stay in the list for a moment. */
+static bool all_gone(void)
+{
+    for (int i = 0; threads() && i < 200; i++)
+        nap(0.01);
+    return threads() == 0;
+}
+
 static struct pr_watched watched(double interval_s)
 {
     return (struct pr_watched){
@@ -95,7 +103,7 @@ static void short_ones_leave_nothing(void **state)
     }
     assert_int_equal(threads(), 1);
     pr_monitor_free(m);
-    assert_int_equal(threads(), 0);
+    assert_true(all_gone());
     pr_monitor_free(NULL);
 }
 
@@ -117,29 +125,33 @@ static struct pr_value parse(const char *text, size_t len, struct pr_arena *a)
     return v;
 }
 
-/* Every line is JSON, the times rise, and no column comes unannounced. */
+/* Every line is JSON, the times rise, and no column comes unannounced. Two
+ * looks within one tick of the kernel's say nothing of the processor: that
+ * column may be announced later than the others. */
 static int check_file(const char *path)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     char *text = slurp(path, NULL);
     double last = 0;
+    bool cpu = false;
     int lines = 0;
 
     for (char *s = text; *s; s = strchr(s, '\n') + 1, lines++) {
         struct pr_value v = parse(s, strcspn(s, "\n"), a);
         const struct pr_value *columns = pr_get(&v, "columns");
 
-        if (!lines) {
+        if (!lines)
             assert_string_equal(pr_get(&v, "schema")->s, "prony.monitor/1");
-            assert_non_null(pr_get(columns, "cpu"));
-            continue;
-        }
+        cpu |= columns && pr_get(columns, "cpu");
         if (columns)
             continue;
+        assert_true(lines > 0);
+        assert_true(cpu || !pr_get(&v, "cpu"));
         assert_true(member(&v, "t") > last);
         last = member(&v, "t");
     }
     free(text);
+    assert_true(cpu);
     return lines;
 }
 
