@@ -188,6 +188,7 @@ assert len(list(prony.Loader("d", 4, params={"reader.on_error": "skip"}))) == 5
 """)
 case("Ctrl-C while it waits; other threads run meanwhile", """
 import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # in a batch job, too
 make()
 ticks = 0
 def tick():
@@ -196,7 +197,7 @@ def tick():
         ticks += 1
         time.sleep(.001)
     os.kill(os.getpid(), signal.SIGINT)
-loader = prony.Loader("d", 4, params={"storage.throttle": 5})
+loader = prony.Loader("d", 4, params={"storage.throttle": 200})
 threading.Thread(target=tick, daemon=True).start()
 start = time.monotonic()
 try:
@@ -205,7 +206,7 @@ try:
 except KeyboardInterrupt:
     pass
 assert ticks == 300 and time.monotonic() - start < 20
-os._exit(0)                        # its threads are in a read of minutes
+os._exit(0)                        # its threads wait for their turn to read
 """)
 case("what a probe says of it", """
 make()
