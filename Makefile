@@ -17,6 +17,10 @@ check: ## every test, sanitizers, lint and valgrind; ends with the counts
 	@tools/deps build extra check
 	@$(PYTHON) tools/check
 
+check-all: ## check, and what takes longer; at most an hour
+	@tools/deps build extra check fuzz
+	@$(PYTHON) tools/check all
+
 check-models: all ## every model: the native engine against PyTorch
 	@PRONY=build/prony $(PYTHON) tests/peers/native_vs_torch.py --all
 
@@ -61,10 +65,11 @@ python-deps: ## what the Python parts need, in build/venv
 	@tools/python deps
 
 clean: ## everything that was built
-	@rm -rf build build-check build-san build-min build-tsan build-fuzz build-cov
+	@rm -rf build build-check build-san build-min build-tsan build-fuzz build-cov \
+		build-pysan
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1 - /p' Makefile
 
-.PHONY: all demo check check-models install san tsan fuzz cov lint format docs \
+.PHONY: all demo check check-all check-models install san tsan fuzz cov lint format docs \
 	bench python python-deps clean help

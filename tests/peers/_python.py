@@ -57,6 +57,8 @@ def interpreter(variable, *modules):
 def environment(more=None):
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("BENCHY_", "PRONY_", "NVTX_"))}
+    if env.get("PYTHON_SANITIZER"):  # the library that the extension needs
+        env["LD_PRELOAD"] = env["PYTHON_SANITIZER"]
     env.update({"PYTHONPATH": PATH, "PYTHONDONTWRITEBYTECODE": "1",
                 "OMP_WAIT_POLICY": "PASSIVE", "OMP_NUM_THREADS": "1"},
                **more or {})
