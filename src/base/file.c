@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -13,22 +14,86 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int refuse(int fd, const char *path, const char *why, struct pr_err *err)
+{
+    if (fd >= 0)
+        close(fd);
+    return pr_fail(err, PR_E_IO, path, "%s", why);
+}
+
+/* What an open file is: not a folder, and regular where that is asked for. */
+static int check_kind(int fd, const char *path, bool regular, struct stat *st,
+                      struct pr_err *err)
+{
+    if (fstat(fd, st) < 0) {
+        pr_fail_errno(err, PR_E_IO, path, "cannot look at");
+        close(fd);
+        return PR_E_IO;
+    }
+    if (S_ISDIR(st->st_mode))
+        return refuse(fd, path, "is a folder, expected a file", err);
+    if (regular && !S_ISREG(st->st_mode))
+        return refuse(fd, path, "is not a regular file", err);
+    return fd;
+}
+
 static int open_to_read(const char *path, struct stat *st, struct pr_err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
         return pr_fail_errno(err, PR_E_IO, path, "cannot open");
-    if (fstat(fd, st) < 0) {
-        pr_fail_errno(err, PR_E_IO, path, "cannot look at");
-        close(fd);
-        return PR_E_IO;
+    return check_kind(fd, path, false, st, err);
+}
+
+/* The file at rest, a path below the folder at, or -1: no step on the way may
+ * be a link. A pipe that nobody writes to must not stop us. */
+static int open_below(int at, const char *rest, bool *ret_link)
+{
+    char name[256];
+    size_t n = strcspn(rest, "/");
+    bool last = !rest[n];
+    int how = last ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_PATH | O_DIRECTORY;
+    struct stat st;
+    int fd = -1;
+
+    if (n < sizeof name) {
+        memcpy(name, rest, n);
+        name[n] = '\0';
+        fd = openat(at, name, how | O_NOFOLLOW | O_CLOEXEC);
+        *ret_link = fd < 0 && (errno == ELOOP || errno == ENOTDIR) &&
+                    fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    S_ISLNK(st.st_mode);
+    } else {
+        errno = ENAMETOOLONG;
     }
-    if (S_ISDIR(st->st_mode)) {
-        close(fd);
-        return pr_fail(err, PR_E_IO, path, "is a folder, expected a file");
+    close(at);
+    rest += n + strspn(rest + n, "/");
+    return fd < 0 || last ? fd : open_below(fd, rest, ret_link);
+}
+
+int pr_file_open_in(const char *dir, const char *path, struct stat *ret,
+                    struct pr_err *err)
+{
+    size_t n = dir ? strlen(dir) : 0;
+    bool link = false;
+    int fd = open(dir ? dir : path,
+                  dir ? O_PATH | O_DIRECTORY | O_CLOEXEC
+                      : O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd >= 0 && dir) {
+        assert(strncmp(path, dir, n) == 0);
+        while (path[n] == '/')
+            n++;
+        fd = open_below(fd, path + n, &link);
     }
-    return fd;
+    if (link) {
+        refuse(-1, path, "a link leads there, which is not followed", err);
+        return pr_hint(err, "put the file itself into the run directory");
+    }
+    if (fd < 0)
+        return pr_fail_errno(err, PR_E_IO, path, "cannot open");
+    return check_kind(fd, path, true, ret, err);
 }
 
 /* Pipes and /proc files have no size to trust: read until the end. */
@@ -55,12 +120,11 @@ static int read_fd(int fd, const char *path, size_t max, struct pr_arena *a,
     return ret->data ? PR_OK : pr_fail_nomem(err);
 }
 
-int pr_file_read(const char *path, size_t max, struct pr_arena *a,
-                 const char **ret_text, size_t *ret_len, struct pr_err *err)
+static int read_and_close(int fd, const char *path, size_t max,
+                          struct pr_arena *a, const char **ret_text,
+                          size_t *ret_len, struct pr_err *err)
 {
     struct pr_view view = {0};
-    struct stat st;
-    int fd = open_to_read(path, &st, err);
     int rc;
 
     if (fd < 0)
@@ -74,10 +138,30 @@ int pr_file_read(const char *path, size_t max, struct pr_arena *a,
     return PR_OK;
 }
 
-int pr_file_map(const char *path, struct pr_view *ret, struct pr_err *err)
+int pr_file_read(const char *path, size_t max, struct pr_arena *a,
+                 const char **ret_text, size_t *ret_len, struct pr_err *err)
 {
     struct stat st;
-    int fd = open_to_read(path, &st, err);
+
+    return read_and_close(open_to_read(path, &st, err), path, max, a, ret_text,
+                          ret_len, err);
+}
+
+int pr_file_read_in(const char *dir, const char *path, size_t max,
+                    struct pr_arena *a, const char **ret_text, size_t *ret_len,
+                    struct pr_err *err)
+{
+    struct stat st;
+
+    return read_and_close(pr_file_open_in(dir, path, &st, err), path, max, a,
+                          ret_text, ret_len, err);
+}
+
+int pr_file_map_in(const char *dir, const char *path, struct pr_view *ret,
+                   struct pr_err *err)
+{
+    struct stat st;
+    int fd = pr_file_open_in(dir, path, &st, err);
     void *p;
 
     if (fd < 0)
@@ -94,6 +178,11 @@ int pr_file_map(const char *path, struct pr_view *ret, struct pr_err *err)
     }
     close(fd);
     return PR_OK;
+}
+
+int pr_file_map(const char *path, struct pr_view *ret, struct pr_err *err)
+{
+    return pr_file_map_in(NULL, path, ret, err);
 }
 
 void pr_file_unmap(struct pr_view *v)

@@ -7,19 +7,32 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 /* Reads a file of at most max bytes into the arena, a NUL after it. */
 int pr_file_read(const char *path, size_t max, struct pr_arena *a,
                  const char **ret_text, size_t *ret_len,
                  struct pr_err *err) PR_MUST_CHECK;
 
-/* A read-only view of a file, for large ones. */
+/* A read-only view of a regular file, for large ones. */
 struct pr_view {
     const char *data;
     size_t len;
 };
 int pr_file_map(const char *path, struct pr_view *ret,
                 struct pr_err *err) PR_MUST_CHECK;
+
+/* What lies in a folder that others may have made, such as a run directory:
+ * path begins with dir, and from there on no link is followed, nor anything but
+ * a regular file opened, so that a folder discloses nothing outside and a pipe
+ * stops nobody. dir NULL: links are followed. A descriptor, or an error. */
+int pr_file_open_in(const char *dir, const char *path, struct stat *ret,
+                    struct pr_err *err) PR_MUST_CHECK;
+int pr_file_read_in(const char *dir, const char *path, size_t max,
+                    struct pr_arena *a, const char **ret_text, size_t *ret_len,
+                    struct pr_err *err) PR_MUST_CHECK;
+int pr_file_map_in(const char *dir, const char *path, struct pr_view *ret,
+                   struct pr_err *err) PR_MUST_CHECK;
 void pr_file_unmap(struct pr_view *v);
 
 /* A file being written under a name of its own beside path, renamed to path by

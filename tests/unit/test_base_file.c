@@ -298,6 +298,54 @@ static void folders_are_made_with_their_parents(void **state)
     assert_int_equal(err.sys_errno, ENOTDIR);
 }
 
+/* What a path below "run" gives: its text, or the words of the error. */
+static const char *inside(const char *path, struct pr_arena *a)
+{
+    static struct pr_err err;
+    const char *text;
+    size_t len;
+
+    if (!pr_file_read_in("run", path, 1 << 20, a, &text, &len, &err))
+        return text;
+    assert_int_equal(err.code, PR_E_IO);
+    return err.msg;
+}
+
+static void nothing_outside_a_folder_is_read_through_it(void **state)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(64);
+    static const char no_link[] = "a link leads there, which is not followed";
+    struct pr_view v;
+
+    (void)state;
+    assert_int_equal(pr_make_dirs("run/e/x", NULL), PR_OK);
+    assert_int_equal(pr_make_dirs("other", NULL), PR_OK);
+    assert_int_equal(pr_file_write("run/e/x/f", "in", 2, NULL), PR_OK);
+    assert_int_equal(pr_file_write("other/f", "out", 3, NULL), PR_OK);
+    assert_int_equal(symlink("../../../other/f", "run/e/x/link"), 0);
+    assert_int_equal(symlink("../../other", "run/e/y"), 0);
+    assert_int_equal(symlink("f", "run/e/x/near"), 0);
+    assert_int_equal(symlink("run", "run.link"), 0);
+    assert_int_equal(mkfifo("run/e/x/pipe", 0600), 0);
+
+    assert_string_equal(inside("run/e/x/f", a), "in");
+    assert_string_equal(inside("run//e/x//f", a), "in");
+    assert_string_equal(inside("run/e/x/link", a), no_link);
+    assert_string_equal(inside("run/e/x/near", a), no_link);
+    assert_string_equal(inside("run/e/y/f", a), no_link);
+    assert_string_equal(inside("run/e/x/pipe", a), "is not a regular file");
+    assert_string_equal(inside("run/e/x", a), "is a folder, expected a file");
+    assert_non_null(strstr(inside("run/e/z/f", a), strerror(ENOENT)));
+    assert_non_null(strstr(inside("run/e/x/f/g", a), strerror(ENOTDIR)));
+    /* The folder itself is where its user says it is. */
+    assert_int_equal(pr_file_map_in("run.link", "run.link/e/x/f", &v, NULL),
+                     PR_OK);
+    pr_file_unmap(&v);
+    assert_int_equal(pr_file_map_in(NULL, "run/e/y/f", &v, NULL), PR_OK);
+    pr_file_unmap(&v);
+    assert_int_equal(pr_file_map("run/e/x/pipe", &v, NULL), PR_E_IO);
+}
+
 static int read_once(void)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(64);
@@ -326,6 +374,7 @@ int main(void)
         HERE(pipes_and_proc_are_read_to_their_end),
         HERE(a_missing_file_and_a_folder_say_so),
         HERE(a_map_shows_the_file),
+        HERE(nothing_outside_a_folder_is_read_through_it),
         HERE(readers_see_the_old_file_until_it_is_whole),
         HERE(discarding_leaves_no_trace),
         HERE(a_write_that_fails_leaves_the_old_file),
