@@ -47,6 +47,11 @@ static int print(struct cli *c, const struct pr_scaling *s, const char *target,
             "warning: %" PRIu64 " results have no batch, or no '%s' above "
             "zero\n",
             s->unusable, target);
+    if (s->unrated)
+        say(SAY_WARNING,
+            "warning: %" PRIu64 " results report no throughput; it does not "
+            "follow from the batch that was asked for\n",
+            s->unrated);
     if (format && strcmp(format, "json") == 0) {
         pr_scaling_json(s, &text);
         pr_buf_char(&text, '\n');

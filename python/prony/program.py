@@ -223,6 +223,8 @@ class Run:
         put("item", self.spec["item"])
         put("items", self.samples * self.items)
         samples = self.samples / len(self.times)
+        put("batch", round(samples))
+        put("replicas", 1)
         mean_ms = put_times(self.times, samples * self.items)
         self.report_losses()
         flops = self.flops() * samples

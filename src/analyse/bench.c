@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -307,4 +308,25 @@ bool pr_bench_ok(const struct pr_bench_row *row)
     if (!time)
         time = pr_get(&row->params, "results.throughput");
     return time && pr_is_number(time) && pr_number(time) > 0;
+}
+
+/* A run measures every process that it starts; logs have nothing of that. */
+bool pr_bench_is_ours(const struct pr_bench_row *row)
+{
+    return pr_get(&row->params, "results.exit_status") ||
+           pr_get(&row->params, "results.elapsed_s");
+}
+
+double pr_bench_rate(const struct pr_bench_row *row)
+{
+    static const char *const names[] = {"results.throughput",
+                                        "results.samples_per_second"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct pr_value *v = pr_get(&row->params, names[i]);
+
+        if (v && pr_is_number(v))
+            return pr_number(v);
+    }
+    return (double)NAN;
 }

@@ -107,4 +107,10 @@ int pr_bench_query(const char *text, const char *name, struct pr_arena *a,
  * above zero. */
 bool pr_bench_ok(const struct pr_bench_row *row);
 
+/* Whether Prony ran it; else it is a log or list of somebody else's. */
+bool pr_bench_is_ours(const struct pr_bench_row *row);
+
+/* Samples a second as reported; NaN: nothing is. */
+double pr_bench_rate(const struct pr_bench_row *row);
+
 #endif

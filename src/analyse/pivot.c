@@ -57,6 +57,23 @@ static bool devices_value(struct maker *m, const struct pr_bench_row *row,
     return true;
 }
 
+/* A batch of a run of ours is the one it had, not the one it was asked for. */
+static bool batch_value(struct maker *m, const struct pr_bench_row *row,
+                        const char *name, struct pr_value *ret)
+{
+    bool all = strcmp(name, "exp.effective_batch") == 0;
+    const char *device;
+    int64_t devices, batch;
+
+    if ((!all && strcmp(name, "exp.replica_batch") != 0) ||
+        !pr_bench_is_ours(row))
+        return false;
+    devices = pr_scaling_devices(row, m->arena, &device);
+    batch = pr_scaling_batch(row, devices);
+    *ret = pr_int(all ? batch : batch / devices);
+    return batch && (all || batch % devices == 0);
+}
+
 /* The value of an axis in a row, changed where processors computed. */
 static bool value_of(struct maker *m, const struct pr_bench_row *row,
                      const char *name, struct pr_value *ret)
@@ -64,6 +81,8 @@ static bool value_of(struct maker *m, const struct pr_bench_row *row,
     const struct pr_value *v = pr_get(&row->params, name);
 
     if (strcmp(name, "exp.num_gpus") == 0 && devices_value(m, row, v, ret))
+        return true;
+    if (batch_value(m, row, name, ret))
         return true;
     if (strcmp(name, "exp.model_title") == 0 &&
         (is_missing(v) || (v->kind == PR_STR && !v->len)))
@@ -282,6 +301,9 @@ static int fill_rows(struct maker *m, struct pr_err *err)
         return pr_fail_nomem(err);
     for (size_t k = 0; k < m->count; k++) {
         const struct entry *e = &m->entries[k];
+        const struct pr_value *rate =
+            pr_get(&e->row->params, "results.throughput");
+        struct pr_value reported = pr_float(pr_bench_rate(e->row));
         struct pr_pivot_cell *c;
 
         if (!k || memcmp(e->at, e[-1].at, inputs * sizeof *e->at) != 0) {
@@ -291,7 +313,7 @@ static int fill_rows(struct maker *m, struct pr_err *err)
         }
         c = &p->rows[p->row_count - 1].cells[e->at[inputs]];
         add_figure(m, &c->time, pr_get(&e->row->params, "results.time"));
-        add_figure(m, &c->rate, pr_get(&e->row->params, "results.throughput"));
+        add_figure(m, &c->rate, rate ? rate : &reported);
         p->repeats |= c->time.n > 1 || c->rate.n > 1;
     }
     return PR_OK;

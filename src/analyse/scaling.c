@@ -68,7 +68,7 @@ static void fill(struct builder *b, const struct pr_scaling_point *p,
         .n = p->n,
         .time = p->mean,
         .time_ci = pr_scaling_half_width(&b->last, p->n, p->m2),
-        .rate = (double)p->batch * (1000.0 / p->mean),
+        .rate = p->rate,
     };
     b->s->repeats |= p->n > 1;
 }

@@ -33,9 +33,9 @@ struct pr_scaling_cell {
     uint64_t n;        /* repeats; 0: there is no such experiment */
     double time;       /* their mean */
     double time_ci;    /* half of its 95 % interval; 0 without repeats */
-    double rate;       /* samples a second */
+    double rate;       /* samples a second; NaN: not reported */
     bool rated;        /* speedup and efficiency are known */
-    double speedup;    /* to the base of the row */
+    double speedup;    /* to the base of the row; NaN without rates */
     double efficiency; /* in percent, two digits, not rounded */
     double efficiency_ci;
     bool base; /* what the others are compared with */
@@ -63,6 +63,7 @@ struct pr_scaling {
     uint64_t without;  /* results that lack the target */
     uint64_t unusable; /* … whose target is no time above zero, or that have no
                           batch */
+    uint64_t unrated;  /* runs of ours that report no throughput */
     bool repeats;      /* a cell has more than one */
 };
 
@@ -88,6 +89,7 @@ struct pr_scaling_point {
     int64_t batch;        /* of all devices */
     uint64_t n;
     double mean, m2; /* the sum of squares about it */
+    double rate;     /* NaN: none was reported */
 };
 
 struct pr_scaling_points {
@@ -112,11 +114,16 @@ int pr_scaling_gathered(struct pr_scaling_gather *g, struct pr_arena *a,
                         struct pr_scaling_points *points, struct pr_scaling *s,
                         struct pr_err *err) PR_MUST_CHECK;
 
-/* How many devices an experiment used: GPUs, or replicas on processors. What
+/* How many devices an experiment used: GPUs, emulated accelerators, or replicas
+ * on processors; those that ran, where it says so. What
  * distinguishes it from others goes to *ret_device, in the arena; NULL: no
  * memory. */
 int64_t pr_scaling_devices(const struct pr_bench_row *row, struct pr_arena *a,
                            const char **ret_device);
+
+/* Samples in a step of all devices: what a run of ours reported, else the
+ * parameters. 0: unknown. */
+int64_t pr_scaling_batch(const struct pr_bench_row *row, int64_t devices);
 
 /* Half the width of the 95 % interval of a mean; 0 below two. Student's t takes
  * a while: that of the last n is kept. */

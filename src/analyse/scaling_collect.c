@@ -27,15 +27,25 @@ const char *const pr_scaling_names[] = {
     "exp.replica_batch",
     "exp.effective_batch",
     "exp.num_local_replicas",
+    "results.throughput",
+    "results.samples_per_second",
+    "results.time",
+    "results.batch",
+    "results.replicas",
+    "results.accelerators",
+    "results.exit_status",
+    "results.elapsed_s",
     NULL,
 };
 
-/* A point, with the sums of its times and their squares. */
+/* A point, with the sums of its times and their squares, and of the rates that
+ * were reported. */
 struct point {
     uint32_t net, device;
     int64_t batch;
-    uint64_t n;
-    double sum, sum_rest, squares, squares_rest;
+    uint64_t n, rated;
+    double sum, sum_rest, squares, squares_rest, rates, rates_rest;
+    bool foreign; /* no run of ours is among them */
 };
 
 struct collector {
@@ -47,7 +57,7 @@ struct collector {
     size_t count, cap;
     uint32_t *table; /* of point + 1 */
     size_t mask;
-    uint64_t without, unusable;
+    uint64_t without, unusable, unrated;
 };
 
 struct pr_scaling_gather {
@@ -156,20 +166,40 @@ int64_t pr_scaling_devices(const struct pr_bench_row *row, struct pr_arena *a,
         *ret_device = pr_arena_printf(a, "%lld", (long long)gpus);
         return gpus;
     }
-    n = whole_at(p, "exp.num_replicas");
+    n = whole_at(p, "results.accelerators");
+    text = n ? "acc" : "cpu"; /* emulated ones */
+    n = n ? n : whole_at(p, "results.replicas");
+    n = n ? n : whole_at(p, "exp.num_replicas");
     if (!n)
         n = whole_at(p, "exp.num_local_replicas") * nodes;
     n = n ? n : nodes;
-    *ret_device = n > 1 ? pr_arena_printf(a, "cpu x%lld", (long long)n)
-                        : pr_arena_str(a, "cpu");
+    *ret_device = n > 1 ? pr_arena_printf(a, "%s x%lld", text, (long long)n)
+                        : pr_arena_str(a, text);
     return n;
 }
 
-static int64_t batch_of(const struct pr_value *p, int64_t devices)
+/* What a run of ours did, not what it was asked for: the two differ in suites
+ * and where training is emulated. 0: it does not say. */
+static int64_t reported_batch(const struct pr_bench_row *row)
 {
-    int64_t batch = whole_at(p, "exp.effective_batch");
+    const struct pr_value *p = &row->params;
+    int64_t batch = whole_at(p, "results.batch");
+    double samples;
+
+    if (batch || !pr_bench_is_ours(row))
+        return batch;
+    samples =
+        round(pr_bench_rate(row) * number_of(pr_get(p, "results.time")) / 1e3);
+    return samples >= 1 && samples < 1e15 ? (int64_t)samples : 0;
+}
+
+int64_t pr_scaling_batch(const struct pr_bench_row *row, int64_t devices)
+{
+    const struct pr_value *p = &row->params;
+    int64_t batch = reported_batch(row);
     int64_t replicas = whole_at(p, "exp.num_replicas");
 
+    batch = batch ? batch : whole_at(p, "exp.effective_batch");
     if (batch)
         return batch;
     batch = whole_at(p, "exp.replica_batch");
@@ -278,6 +308,10 @@ static int add_point(struct collector *c, const struct point *key,
     p->sum_rest += key->sum_rest;
     add_exactly(&p->squares, &p->squares_rest, key->squares);
     p->squares_rest += key->squares_rest;
+    p->rated += key->rated;
+    add_exactly(&p->rates, &p->rates_rest, key->rates);
+    p->rates_rest += key->rates_rest;
+    p->foreign = p->foreign && key->foreign;
     return PR_OK;
 }
 
@@ -303,9 +337,26 @@ static int device_of(struct collector *c, const char *text, int64_t count,
     return PR_OK;
 }
 
-static int add_row(struct collector *c, const struct pr_bench_row *row,
-                   double time, struct pr_err *err)
+/* Of a time of somebody else's that is not results.time it is not known
+ * whether the throughput belongs to it. */
+static void take_rate(struct collector *c, const struct pr_bench_row *row,
+                      const char *target, struct point *p)
 {
+    double rate = pr_bench_rate(row);
+
+    p->foreign = !pr_bench_is_ours(row);
+    if (isfinite(rate) && rate > 0 &&
+        (!p->foreign || strcmp(target, "results.time") == 0)) {
+        p->rated = 1;
+        p->rates = rate;
+    }
+    c->unrated += !p->rated && !p->foreign;
+}
+
+static int add_row(struct collector *c, const struct pr_bench_row *row,
+                   const char *target, struct pr_err *err)
+{
+    double time = number_of(pr_get(&row->params, target));
     struct point p = {.n = 1, .sum = time, .squares = time * time};
     const char *device;
     int64_t count;
@@ -313,13 +364,14 @@ static int add_row(struct collector *c, const struct pr_bench_row *row,
 
     pr_arena_reset(c->scratch);
     count = pr_scaling_devices(row, c->scratch, &device);
-    p.batch = batch_of(&row->params, count);
+    p.batch = pr_scaling_batch(row, count);
     if (!p.batch || !isfinite(time) || time <= 0) {
         c->unusable++;
         return PR_OK;
     }
     /* What a square loses is its rest. */
     p.squares_rest = fma(time, time, -p.squares);
+    take_rate(c, row, target, &p);
     rc = device_of(c, device, count, &p.device, err);
     if (!rc)
         rc = net_of(c, &row->params, &p.net, err);
@@ -331,10 +383,9 @@ int pr_scaling_each(void *ctx, unsigned thread, const struct pr_bench_row *row,
 {
     struct pr_scaling_gather *g = ctx;
     struct collector *c = &g->collectors[thread];
-    const struct pr_value *v = pr_get(&row->params, g->opts->target);
     int rc;
 
-    if (!v) {
+    if (!pr_get(&row->params, g->opts->target)) {
         c->without++;
         return PR_OK;
     }
@@ -345,7 +396,7 @@ int pr_scaling_each(void *ctx, unsigned thread, const struct pr_bench_row *row,
         rc = collector_init(c, err);
     else
         rc = PR_OK;
-    return rc ? rc : add_row(c, row, number_of(v), err);
+    return rc ? rc : add_row(c, row, g->opts->target, err);
 }
 
 /* ---- order */
@@ -412,6 +463,15 @@ static struct ranked *rank(struct pr_arena *a, const struct pr_names *names,
     return list;
 }
 
+/* What was reported. Only a log of DLBS's that has times alone is rated by its
+ * batch, as DLBS documents it. */
+static double rate_of(const struct point *p, double mean)
+{
+    if (p->rated)
+        return (p->rates + p->rates_rest) / (double)p->rated;
+    return p->foreign ? (double)p->batch * (1000.0 / mean) : (double)NAN;
+}
+
 static struct pr_scaling_point summed(const struct point *p)
 {
     double n = (double)p->n, mean = (p->sum + p->sum_rest) / n;
@@ -428,6 +488,7 @@ static struct pr_scaling_point summed(const struct point *p)
         .n = p->n,
         .mean = mean,
         .m2 = p->n > 1 && m2 > 0 ? m2 : 0,
+        .rate = rate_of(p, mean),
     };
 }
 
@@ -523,6 +584,7 @@ int pr_scaling_gathered(struct pr_scaling_gather *g, struct pr_arena *a,
     for (unsigned i = 0; !rc && i < PR_BENCH_MAX_THREADS; i++) {
         s->without += g->collectors[i].without;
         s->unusable += g->collectors[i].unusable;
+        s->unrated += g->collectors[i].unrated;
         if (i)
             rc = merge(first, &g->collectors[i], err);
     }

@@ -89,6 +89,7 @@ static void put_cell(const struct pr_scaling *s,
                      struct pr_buf *out)
 {
     if (!c->n || ((f == SPEEDUP || f == EFFICIENCY) && !c->rated) ||
+        (f == RATE && isnan(c->rate)) || (f == SPEEDUP && isnan(c->speedup)) ||
         (f == TIME_CI && c->n < 2) ||
         (f == EFFICIENCY_CI && !(c->efficiency_ci > 0)))
         put_none(out);

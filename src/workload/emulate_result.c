@@ -307,8 +307,11 @@ void pr_emulate_results(const struct pr_emulate *e,
     pr_stats_total(s, false, &t);
     put_names(e, s, out);
     put_all(&k, e, s, &t);
-    if (t.step.count) /* as DLBS has it: a step, in milliseconds */
+    if (t.step.count) { /* as DLBS has it: a step, in milliseconds */
         pr_sink_float(&k, "time", pr_histogram_mean(&t.step) / 1e6);
+        pr_sink_uint(&k, "batch",
+                     (uint64_t)e->reader.batch_size * e->accelerators);
+    }
     if (e->workflow.train)
         put_dlio(&k, e, s, false);
     if (e->workflow.evaluation)

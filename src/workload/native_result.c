@@ -274,6 +274,8 @@ int pr_native_results(const struct pr_native_run *r, struct pr_buf *out,
     put_verdict(&k, r, p99);
     pr_sink_str(&k, "item", r->n.model->item);
     pr_sink_uint(&k, "items", r->items);
+    if (r->n.from != PR_NATIVE_CART) /* whose episodes end when they end */
+        pr_sink_uint(&k, "batch", r->n.batch * r->n.ranks);
     put_learned(&k, r);
     put_machine(&k, r);
     return pr_native_timings_put(r, &k, err);

@@ -183,6 +183,7 @@ static int report(struct loading *l, struct pr_image_set *set,
     put_verdict(l, &k, speed, p99);
     pr_sink_str(&k, "item", "image");
     pr_sink_uint(&k, "items", l->times.count * l->set.batch);
+    pr_sink_uint(&k, "batch", l->set.batch);
     rc = put_rates(l, &k, err);
     pr_image_set_note(set, &notes);
     pr_warnings_put(&notes, &out);

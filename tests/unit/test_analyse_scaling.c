@@ -124,6 +124,51 @@ static void processors_and_slow_ones(void **state)
     done(&s);
 }
 
+#define OURS(more)                                                     \
+    "{\"exp.model\": \"m\", \"exp.gpus\": \"\", \"exp.num_gpus\": 0, " \
+    "\"exp.replica_batch\": 16, \"exp.effective_batch\": 32, "         \
+    "\"exp.num_replicas\": 2, \"results.exit_status\": 0, "            \
+    "\"results.time\": 100, " more "}"
+
+/* A run of ours is shown as it was, not as it was asked for: two replicas of
+ * 16 samples. */
+static void what_ran(void **state)
+{
+    static const struct {
+        const char *row;
+        int64_t devices, batch;
+        double rate; /* 0: none */
+        const char *device;
+    } rows[] = {
+        {OURS("\"results.throughput\": 160, \"results.replicas\": 1"), 1, 16,
+         160, "cpu"},
+        {OURS("\"results.throughput\": 1000, \"results.batch\": 100"), 2, 100,
+         1000, "cpu x2"},
+        {OURS("\"results.samples_per_second\": 79.6, "
+              "\"results.accelerators\": 4"),
+         4, 8, 79.6, "acc x4"},
+        {OURS("\"results.replicas\": 1"), 1, 32, 0, "cpu"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pr_scaling r;
+        struct set s;
+
+        load(&s, rows[i].row);
+        r = build(&s, PR_SCALING_EXPLORATION);
+        assert_int_equal(r.row_count, 1);
+        assert_string_equal(r.rows[0].device, rows[i].device);
+        assert_int_equal(r.columns[0].batch, rows[i].batch);
+        assert_int_equal(r.unrated, !rows[i].rate);
+        if (rows[i].rate)
+            assert_true(r.rows[0].cells[0].rate == rows[i].rate);
+        else
+            assert_true(isnan(r.rows[0].cells[0].rate));
+        done(&s);
+    }
+}
+
 static void repeats_have_intervals(void **state)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
@@ -209,6 +254,21 @@ static void processors_by_columns(void **state)
     done(&s);
 }
 
+/* The same of tables: batch 4 of each of two accelerators. */
+static void batches_that_were(void **state)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
+    struct set s;
+
+    (void)state;
+    load(&s, OURS("\"results.samples_per_second\": 80, "
+                  "\"results.accelerators\": 2, \"results.batch\": 8"));
+    report_text(&s, "weak-scaling", &out);
+    assert_non_null(strstr(out.data, "\n  m      4  "));
+    assert_non_null(strstr(out.data, "  80.00  \n"));
+    done(&s);
+}
+
 static void specs_that_are_none(void **state)
 {
     static const char *const bad[] = {
@@ -273,9 +333,11 @@ int main(void)
         IN_SCRATCH(weak),
         IN_SCRATCH(strong),
         IN_SCRATCH(processors_and_slow_ones),
+        IN_SCRATCH(what_ran),
         IN_SCRATCH(repeats_have_intervals),
         IN_SCRATCH(exploration),
         IN_SCRATCH(processors_by_columns),
+        IN_SCRATCH(batches_that_were),
         IN_SCRATCH(specs_that_are_none),
         IN_SCRATCH(out_of_memory),
     };
