@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "workload/emulate_dlio.h"
+#include "workload/emulate_result.h"
 
 #include <string.h>
 
@@ -83,10 +84,34 @@ static void note_few(const struct pr_emulate_stats *s, struct pr_buf *notes)
                       p->epoch);
 }
 
-void pr_notes_steps(const struct pr_emulate_stats *s, struct pr_buf *notes)
+static void note_ahead(const struct pr_emulate *e,
+                       const struct pr_emulate_stats *s, struct pr_buf *notes)
+{
+    struct pr_dlio_figures f;
+    struct pr_totals t;
+
+    if (!pr_emulate_dlio_misleads(e, s))
+        return;
+    pr_stats_total(s, false, &t);
+    pr_dlio_figures(s, false, (uint64_t)e->reader.batch_size, &f);
+    pr_buf_printf(
+        notes,
+        "epochs are short beside what is read ahead: %.0f %% of the steps "
+        "that DLIO's formulas count were read before the first of them, so "
+        "their utilisation of %.1f %% and %.4g samples/s leave that reading "
+        "out; %.1f %% and %.4g samples/s have it in; use more files, or a "
+        "smaller reader.prefetch_size\n",
+        100 * (double)t.ahead_steps / (double)t.counted_steps, f.au,
+        f.throughput, 100 * pr_totals_utilisation(&t),
+        (double)t.samples / t.seconds);
+}
+
+void pr_notes_steps(const struct pr_emulate *e,
+                    const struct pr_emulate_stats *s, struct pr_buf *notes)
 {
     note_skipped(s, notes);
     note_few(s, notes);
+    note_ahead(e, s, notes);
 }
 
 /* The text up to the next line end; NULL: no more. */

@@ -18,8 +18,9 @@ void pr_notes_cap(const struct pr_emulate *e, uint64_t batches,
 int pr_notes_evaluation(const struct pr_emulate *e, struct pr_buf *notes,
                         bool *ret_has, struct pr_err *err) PR_MUST_CHECK;
 
-/* Samples that were skipped, epochs too short for DLIO's formula. */
-void pr_notes_steps(const struct pr_emulate_stats *s, struct pr_buf *notes);
+/* Samples that were skipped, epochs too short for DLIO's formulas. */
+void pr_notes_steps(const struct pr_emulate *e,
+                    const struct pr_emulate_stats *s, struct pr_buf *notes);
 
 /* As lines of DLIO's log, and as `__warning__= "…"`. */
 void pr_notes_log(const struct pr_buf *notes, struct pr_buf *log);

@@ -4,11 +4,12 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { TICK_NS = 100000000 };
+/* Woken later than STALL_NS is more than a late timer. */
+enum { TICK_NS = 100000000, STALL_NS = 10000000 };
 
 struct accel {
     uint64_t step, steps; /* done, to do */
-    uint64_t asked, ready, end;
+    uint64_t asked, came, ready, end;
     uint64_t paused; /* for checkpoints, until it had made its last step */
     struct pr_rng rng;
 };
@@ -33,6 +34,7 @@ struct run {
     uint64_t gate; /* steps after which all wait for a checkpoint */
     bool is_shut;  /* they do */
     uint64_t next_tick;
+    uint64_t due; /* when the driver should look at the clock again */
     /* For the board: since the first accelerator's last step. */
     uint64_t board_wait, board_compute, board_samples, board_since;
 };
@@ -116,6 +118,7 @@ static void count_step(struct run *r, uint64_t a, uint64_t woke)
         .accelerator = a,
         .step = x->step,
         .asked_ns = x->asked,
+        .came_ns = x->came,
         .ready_ns = x->ready,
         .end_ns = x->end,
         /* Nothing was to be waited for, so nothing was late. */
@@ -142,6 +145,7 @@ static int ask(struct run *r, uint64_t a, struct pr_err *err)
 
     if (rc != 1)
         return rc;
+    x->came = ready;
     x->ready = ready > x->asked ? ready : x->asked;
     x->end = x->ready + pr_duration_draw(r->time, &x->rng);
     push_due(r, x->end, a);
@@ -204,7 +208,7 @@ static int save(struct run *r, struct pr_err *err)
     }
     r->arrived_count = r->arrived_last = 0;
     r->gate += r->d->save_every;
-    r->board_since = now;
+    r->board_since = r->due = now;
     r->is_shut = false;
     return rc;
 }
@@ -228,10 +232,25 @@ static void end_step(struct run *r, uint64_t a, uint64_t now)
         open_barrier(r);
 }
 
+/* Whoever stops this process, or takes its processors, stops reading, too:
+ * that is not the storage's fault. */
+static void count_stall(struct run *r, uint64_t now)
+{
+    struct pr_phase *p = r->d->phase;
+    uint64_t late = now > r->due ? now - r->due : 0;
+
+    if (late < STALL_NS)
+        return;
+    p->stall_ns += late;
+    if (late > p->stall_max_ns)
+        p->stall_max_ns = late;
+}
+
 static uint64_t end_due(struct run *r)
 {
     uint64_t now = pr_clock_ns();
 
+    count_stall(r, now);
     while (r->due_count && r->heap[0].at <= now)
         end_step(r, pop_due(r).accelerator, now);
     return now;
@@ -257,6 +276,7 @@ static int wait_for_something(struct run *r, uint64_t now, struct pr_err *err)
 
     if (r->d->tick && until > r->next_tick && r->next_tick > now)
         until = r->next_tick;
+    r->due = r->ask_count ? now : until;
     rc = pr_feed_wait(r->d->feed, r->ask_count ? 0 : until, err);
     while (!rc && (a = pr_feed_news(r->d->feed)) != UINT64_MAX)
         r->ask[r->ask_count++] = a;
@@ -272,6 +292,7 @@ static void start(struct run *r)
     uint64_t now = p->start_ns;
 
     r->board_since = now;
+    r->due = pr_clock_ns();
     for (uint64_t a = 0; a < e->accelerators; a++) {
         struct accel *x = &r->accel[a];
         uint64_t batches = pr_order_batches(r->d->order, a);

@@ -62,7 +62,7 @@ int pr_emulation_report(struct pr_emulation *s, struct pr_err *err)
 {
     int rc;
 
-    pr_notes_steps(&s->stats, &s->notes);
+    pr_notes_steps(&s->e, &s->stats, &s->notes);
     pr_notes_log(&s->notes, &s->log.text);
     if (pr_emulation_measures(s))
         pr_dlio_say_end(&s->e, &s->stats, &s->log.text);

@@ -12,9 +12,26 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool as_dlio(const struct pr_emulate *e)
+bool pr_emulate_dlio_misleads(const struct pr_emulate *e,
+                              const struct pr_emulate_stats *s)
 {
-    return e->opts.compat && !strcmp(e->opts.compat, "dlio");
+    struct pr_dlio_figures f;
+    struct pr_totals t;
+
+    pr_stats_total(s, false, &t);
+    if (!t.counted_steps ||
+        (double)t.ahead_steps < 0.1 * (double)t.counted_steps)
+        return false;
+    pr_dlio_figures(s, false, pr_dlio_batch(e, false), &f);
+    return f.au / 100 > pr_totals_utilisation(&t) + 0.05 ||
+           f.throughput > 1.1 * pr_per((double)t.samples, t.seconds);
+}
+
+bool pr_emulate_as_dlio(const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s)
+{
+    return e->opts.compat && !strcmp(e->opts.compat, "dlio") &&
+           !pr_emulate_dlio_misleads(e, s);
 }
 
 double pr_emulate_utilisation(const struct pr_emulate *e,
@@ -23,7 +40,7 @@ double pr_emulate_utilisation(const struct pr_emulate *e,
     struct pr_dlio_figures f;
     struct pr_totals t;
 
-    if (as_dlio(e)) {
+    if (pr_emulate_as_dlio(e, s)) {
         pr_dlio_figures(s, false, pr_dlio_batch(e, false), &f);
         return f.au / 100;
     }
@@ -78,7 +95,7 @@ static void put_main(struct pr_sink *k, const struct pr_emulate *e,
 {
     double utilisation = pr_totals_utilisation(t);
     double rate = pr_per((double)t->samples, t->seconds);
-    bool dlio = k->lines && as_dlio(e);
+    bool dlio = k->lines && pr_emulate_as_dlio(e, s);
     struct pr_dlio_figures f;
 
     if (dlio) {
@@ -91,6 +108,10 @@ static void put_main(struct pr_sink *k, const struct pr_emulate *e,
     pr_sink_float(k, "utilisation", utilisation);
     put_utilisation_by_epoch(k, s, dlio);
     pr_sink_float(k, "samples_per_second", rate);
+    if (t->compute_s > 0) {
+        pr_sink_float(k, "target_utilisation", e->metric.au);
+        pr_sink_bool(k, "target_met", utilisation >= e->metric.au);
+    }
 }
 
 static void put_amounts(struct pr_sink *k, const struct pr_emulate *e,
@@ -151,6 +172,9 @@ static void put_times(struct pr_sink *k, const struct pr_emulate_stats *s,
     put_percentiles(k, "step_ms", &t->step);
     pr_sink_float(k, "late_us_mean", pr_per(t->late_s * 1e6, (double)t->steps));
     pr_sink_float(k, "late_us_max", t->late_max_s * 1e6);
+    if (t->counted_steps)
+        pr_sink_float(k, "read_ahead_share",
+                      (double)t->ahead_steps / (double)t->counted_steps);
     put_done(k, s);
 }
 
@@ -169,6 +193,26 @@ static void put_reading(struct pr_sink *k, const struct pr_emulate *e,
     pr_sink_str(k, "engine", s->engine ? s->engine : e->storage.engine);
     if (s->threads)
         pr_sink_uint(k, "threads", s->threads);
+}
+
+/* What took time from the measurement. */
+static void put_disturbance(struct pr_sink *k, const struct pr_emulate *e,
+                            const struct pr_emulate_stats *s,
+                            const struct pr_totals *t)
+{
+    static const char *const words[] = {[PR_STOPPED] = "stopped",
+                                        [PR_STARVED] = "other work",
+                                        [PR_STOLEN] = "stolen processors"};
+    enum pr_disturbance d = pr_emulate_disturbed(e, s);
+
+    if (!t->steps)
+        return;
+    pr_sink_bool(k, "disturbed", d != PR_UNDISTURBED);
+    pr_sink_str(k, "disturbed_by", words[d]);
+    pr_sink_float(k, "stall_s", t->stall_s);
+    pr_sink_float(k, "stall_max_s", t->stall_max_s);
+    pr_sink_float(k, "run_delay_s", pr_emulate_delay_s(s));
+    pr_sink_float(k, "steal_share", pr_limits_steal_share(&s->limits));
 }
 
 /* What the client had left. */
@@ -224,6 +268,7 @@ static void put_all(struct pr_sink *k, const struct pr_emulate *e,
     put_amounts(k, e, s, t);
     put_times(k, s, t);
     put_reading(k, e, s, t);
+    put_disturbance(k, e, s, t);
     put_limits(k, &s->limits);
     put_evaluation(k, s);
     pr_result_checkpoints(k, e, s);

@@ -29,6 +29,31 @@ void pr_emulate_epochs(const struct pr_emulate_stats *s, struct pr_jb *jb,
 double pr_emulate_utilisation(const struct pr_emulate *e,
                               const struct pr_emulate_stats *s);
 
+/* What took time from the measurement itself, so that it says little of the
+ * storage: a tenth of what accelerators waited, or more. */
+enum pr_disturbance {
+    PR_UNDISTURBED,
+    PR_STOPPED, /* nothing of this process ran */
+    PR_STARVED, /* threads that read had no processor: others had it */
+    PR_STOLEN,  /* a hypervisor gave processors to others */
+};
+enum pr_disturbance pr_emulate_disturbed(const struct pr_emulate *e,
+                                         const struct pr_emulate_stats *s);
+/* Seconds that each reading thread could have run and had no processor; NAN:
+ * not known. */
+double pr_emulate_delay_s(const struct pr_emulate_stats *s);
+
+/* DLIO's formulas leave the first steps out, and with them the time in which
+ * the next ones were read ahead. Of a short epoch little else is left, and
+ * then its figures are not those of the storage. */
+bool pr_emulate_dlio_misleads(const struct pr_emulate *e,
+                              const struct pr_emulate_stats *s);
+
+/* Whether emulate.compat makes DLIO's figures the main ones, and they may be.
+ */
+bool pr_emulate_as_dlio(const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s);
+
 /* "storage keeps 14 of 16 accelerators busy; they wait 12 % of the time, on
  * reading (not decoding)". */
 void pr_emulate_verdict(const struct pr_emulate *e,

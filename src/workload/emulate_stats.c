@@ -109,7 +109,10 @@ void pr_stats_step(struct pr_phase *p, const struct pr_step *s, bool window)
     if (late > a->late_max_ns)
         a->late_max_ns = late;
     if (window) {
-        a->window_steps++;
+        if (a->window_steps++ == 0)
+            a->window_ns = s->asked_ns;
+        a->counted_steps++;
+        a->ahead_steps += s->came_ns <= a->window_ns;
         a->window_compute_ns += compute;
         a->compute_square += seconds(compute) * seconds(compute);
     } else {

@@ -15,6 +15,7 @@
 struct pr_step {
     uint64_t accelerator, step; /* both from 0 */
     uint64_t asked_ns;          /* it wanted its batch */
+    uint64_t came_ns;           /* the batch was there, maybe long before */
     uint64_t ready_ns;          /* it had it; not before asked_ns */
     uint64_t end_ns;            /* computed; when it should have ended */
     uint64_t woke_ns;           /* when that was noticed; not before end_ns */
@@ -31,6 +32,9 @@ struct pr_accel_stats {
     uint64_t window_steps, window_compute_ns;
     uint64_t outside_ns;   /* wait + compute of the steps left out */
     double compute_square; /* in the window: sum of squares, in seconds */
+    uint64_t window_ns;    /* when the window's first step asked */
+    /* Of all windows: steps, and those whose batch came before theirs. */
+    uint64_t counted_steps, ahead_steps;
     /* The window is that of the block that runs; of the ones before there are
      * DLIO's figures, each times its steps. */
     uint64_t blocks_steps;
@@ -77,6 +81,7 @@ struct pr_phase {
     uint64_t block_ns, block_wall_ns; /* start of the one that runs; 0: as the
                                          phase */
     uint64_t pause_ns;                /* of its time: for checkpoints */
+    uint64_t stall_ns, stall_max_ns;  /* the driver did not run when due */
     struct pr_phase *next;
 };
 
@@ -135,9 +140,11 @@ struct pr_totals {
     uint64_t device_bytes;                 /* UINT64_MAX: not known */
     double seconds, accelerator_s;         /* accelerator_s: of all of them */
     double compute_s, wait_s, barrier_s, late_s, late_max_s;
-    double cached, storage_share;     /* means by bytes; -1: not known */
-    double sample_s;                  /* open to decoded, on average */
-    const struct pr_err *first_error; /* of samples skipped, or NULL */
+    double stall_s, stall_max_s; /* nobody ran: stopped, or no processor */
+    uint64_t counted_steps, ahead_steps; /* of DLIO's windows; see above */
+    double cached, storage_share;        /* means by bytes; -1: not known */
+    double sample_s;                     /* open to decoded, on average */
+    const struct pr_err *first_error;    /* of samples skipped, or NULL */
     struct pr_histogram wait, step;
 };
 void pr_stats_total(const struct pr_emulate_stats *s, bool evaluation,

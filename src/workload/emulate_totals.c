@@ -20,6 +20,8 @@ static void add_accelerators(struct pr_totals *t, const struct pr_phase *p)
         t->late_s += (double)a->late_ns / 1e9;
         if (late_max_s > t->late_max_s)
             t->late_max_s = late_max_s;
+        t->counted_steps += a->counted_steps;
+        t->ahead_steps += a->ahead_steps;
     }
 }
 
@@ -73,6 +75,9 @@ void pr_stats_total(const struct pr_emulate_stats *s, bool evaluation,
             ret->accelerators = p->accelerators;
         ret->seconds += pr_phase_seconds(p);
         ret->accelerator_s += pr_phase_seconds(p) * (double)p->accelerators;
+        ret->stall_s += (double)p->stall_ns / 1e9;
+        ret->stall_max_s =
+            fmax(ret->stall_max_s, (double)p->stall_max_ns / 1e9);
         add_accelerators(ret, p);
         add_feed(ret, &p->feed);
         add_device(ret, p);

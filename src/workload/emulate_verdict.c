@@ -14,13 +14,24 @@
 /* Below this share of lost time accelerators are called busy. */
 static const double little = 0.01;
 
+/* From this share on processors are full. */
+static const double full = 0.9;
+
 enum { FEW = 10 }; /* of so few accelerators a tenth is worth telling */
 
 enum source { STORAGE, SYNTHETIC, NULL_ENGINE, MEMORY_ENGINE };
-enum cause { UNKNOWN, READING, DECODING, PREPROCESSING, READING_ALONE };
+enum cause {
+    UNKNOWN,
+    READING,
+    DECODING,
+    PREPROCESSING,
+    READING_ALONE,
+    PROCESSORS,
+};
 
 struct facts {
     const struct pr_emulate *e;
+    const struct pr_emulate_stats *s;
     struct pr_totals t;
     uint64_t accelerators;
     enum source source;
@@ -63,6 +74,8 @@ static enum cause cause_of(const struct facts *f)
         return PREPROCESSING;
     if (f->source == SYNTHETIC || f->t.storage_share < 0)
         return UNKNOWN;
+    if (pr_limits_cpu_share(&f->s->limits) >= full)
+        return PROCESSORS;
     if (!f->e->reader.decode)
         return READING_ALONE;
     return f->t.storage_share >= 0.5 ? READING : DECODING;
@@ -91,7 +104,7 @@ static void share_waits(struct facts *f)
 static void gather(struct facts *f, const struct pr_emulate *e,
                    const struct pr_emulate_stats *s)
 {
-    *f = (struct facts){.e = e};
+    *f = (struct facts){.e = e, .s = s};
     pr_stats_total(s, false, &f->t);
     f->accelerators = f->t.accelerators;
     f->source = source_of(e);
@@ -191,6 +204,8 @@ static void say_cause(const struct facts *f, struct pr_buf *out)
         [DECODING] = ", on decoding (not reading)",
         [PREPROCESSING] = ", on preprocessing (not reading or decoding)",
         [READING_ALONE] = ", on reading; decoding was off",
+        [PROCESSORS] = ", on this machine's processors, which reading and "
+                       "decoding fill",
     };
 
     pr_buf_str(out, words[f->cause]);
@@ -198,7 +213,8 @@ static void say_cause(const struct facts *f, struct pr_buf *out)
 
 static void say_subject(const struct facts *f, struct pr_buf *out)
 {
-    if (f->source != STORAGE || f->cause == PREPROCESSING)
+    if (f->source != STORAGE || f->cause == PREPROCESSING ||
+        (f->cause == PROCESSORS && f->for_data >= little))
         pr_buf_str(out, "the loader keeps ");
     else if (f->cause == DECODING && f->for_data >= little)
         pr_buf_str(out, "storage and decoding keep ");
@@ -235,6 +251,15 @@ static bool say_busy(const struct facts *f, struct pr_buf *out)
     add_count(out, f->accelerators);
     pr_buf_str(out, " accelerators busy");
     return all;
+}
+
+/* Without a word of why. */
+static void say_waited(const struct facts *f, struct pr_buf *out)
+{
+    pr_buf_str(out, f->accelerators == 1 ? "the accelerator" : "accelerators");
+    pr_buf_str(out, " waited ");
+    add_percent(out, f->for_data);
+    pr_buf_str(out, " of the time");
 }
 
 static void say_waits(const struct facts *f, struct pr_buf *out)
@@ -284,8 +309,69 @@ static void say_goal(const struct facts *f, double utilisation,
     pr_buf_printf(out,
                   "; utilisation%s is %s %%, %s the %s %% that metric.au asks "
                   "for",
-                  is(f->e->opts.compat, "dlio") ? " by DLIO's formula" : "",
+                  pr_emulate_as_dlio(f->e, f->s) ? " by DLIO's formula" : "",
                   is_text, below ? "below" : "reaching", goal_text);
+}
+
+/* ---- what makes it worthless */
+
+double pr_emulate_delay_s(const struct pr_emulate_stats *s)
+{
+    return pr_limits_delay_s(&s->limits) / (s->threads ? s->threads : 1);
+}
+
+/* Threads that wait for processors which this process fills by itself are its
+ * own limit, and no disturbance. */
+static enum pr_disturbance disturbance(const struct facts *f)
+{
+    double waited = f->t.compute_s > 0 ? f->for_data : 1;
+    double much = 0.1 * waited * f->t.seconds;
+
+    if (waited < little)
+        return PR_UNDISTURBED;
+    if (pr_emulate_delay_s(f->s) >= much &&
+        !(pr_limits_cpu_share(&f->s->limits) >= full))
+        return PR_STARVED;
+    if (f->t.stall_s >= much)
+        return PR_STOPPED;
+    if (pr_limits_steal_share(&f->s->limits) >= 0.1)
+        return PR_STOLEN;
+    return PR_UNDISTURBED;
+}
+
+enum pr_disturbance pr_emulate_disturbed(const struct pr_emulate *e,
+                                         const struct pr_emulate_stats *s)
+{
+    struct facts f;
+
+    gather(&f, e, s);
+    return disturbance(&f);
+}
+
+/* Instead of how many are busy: that would blame the storage. */
+static void say_disturbed(const struct facts *f, enum pr_disturbance d,
+                          struct pr_buf *out)
+{
+    char text[24];
+
+    pr_buf_str(out, "disturbed: ");
+    if (d == PR_STOPPED)
+        pr_buf_printf(out,
+                      "this process did not run for %s (it was stopped, or "
+                      "the machine is too busy)",
+                      pr_format_seconds(text, f->t.stall_s));
+    else if (d == PR_STARVED)
+        pr_buf_printf(out,
+                      "other work kept the threads that read off the "
+                      "processors, %s each",
+                      pr_format_seconds(text, pr_emulate_delay_s(f->s)));
+    else
+        pr_buf_printf(out,
+                      "the hypervisor took %.0f %% of this machine's "
+                      "processors",
+                      100 * pr_limits_steal_share(&f->s->limits));
+    pr_buf_str(out, "; this says little of the storage, run it again while "
+                    "the machine is idle; ");
 }
 
 /* ---- what makes it doubtful */
@@ -364,6 +450,7 @@ static void say_nothing(const struct pr_emulate *e, const struct facts *f,
 void pr_emulate_verdict(const struct pr_emulate *e,
                         const struct pr_emulate_stats *s, struct pr_buf *out)
 {
+    enum pr_disturbance d;
     struct facts f;
 
     gather(&f, e, s);
@@ -371,8 +458,14 @@ void pr_emulate_verdict(const struct pr_emulate *e,
         say_nothing(e, &f, out);
         return;
     }
+    d = disturbance(&f);
+    if (d)
+        say_disturbed(&f, d, out);
     if (f.t.compute_s > 0) {
-        say_waits(&f, out);
+        if (d)
+            say_waited(&f, out);
+        else
+            say_waits(&f, out);
         say_without(&f, out);
         say_goal(&f, pr_emulate_utilisation(e, s), out);
     } else {
@@ -381,5 +474,6 @@ void pr_emulate_verdict(const struct pr_emulate *e,
     say_source(&f, out);
     say_skipped(&f, out);
     say_cache(&f, out);
-    say_late(&f, out);
+    if (!d)
+        say_late(&f, out);
 }

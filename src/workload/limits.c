@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "workload/limits_impl.h"
 
+#include <dirent.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
@@ -89,8 +91,69 @@ static uint64_t cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* The kernel's count of each thread: ran, waited for a processor, turns. */
+static bool look_at_delay(const struct pr_limits *l, uint64_t *ret)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    const char *path =
+        a ? pr_arena_printf(a, "%s/self/task", l->roots.proc) : NULL;
+    DIR *tasks = path ? opendir(path) : NULL;
+    struct dirent *e;
+    uint64_t sum = 0;
+    bool any = false;
+
+    while (tasks && (e = readdir(tasks))) {
+        char name[300];
+        const char *text;
+        unsigned long long delay;
+
+        snprintf(name, sizeof name, "%s/schedstat", e->d_name);
+        text = *e->d_name == '.' ? NULL : pr_limits_text(a, path, name);
+        if (text && sscanf(text, "%*u %llu", &delay) == 1) {
+            sum += delay;
+            any = true;
+        }
+    }
+    if (tasks)
+        closedir(tasks);
+    *ret = sum;
+    return any;
+}
+
+static bool look_at_steal(const struct pr_limits *l, uint64_t ret[2])
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    const char *text = a ? pr_limits_text(a, l->roots.proc, "stat") : NULL;
+    unsigned long long t[8];
+
+    if (!text ||
+        sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0],
+               &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) != 8)
+        return false;
+    ret[0] = t[7];
+    ret[1] = 0;
+    for (int i = 0; i < 8; i++)
+        ret[1] += t[i];
+    return true;
+}
+
+/* What was taken from this process while it could have run. */
+static void end_disturbance(struct pr_limits *l)
+{
+    uint64_t delay, steal[2];
+
+    l->has_delay = l->has_delay && look_at_delay(l, &delay);
+    if (l->has_delay && delay > l->was_delay_ns)
+        l->delay_s += (double)(delay - l->was_delay_ns) / 1e9;
+    l->has_steal = l->has_steal && look_at_steal(l, steal);
+    for (int i = 0; l->has_steal && i < 2; i++)
+        l->steal[i] += (double)(steal[i] - l->was_steal[i]);
+}
+
 void pr_limits_begin(struct pr_limits *l)
 {
+    l->has_delay = look_at_delay(l, &l->was_delay_ns);
+    l->has_steal = look_at_steal(l, l->was_steal);
     l->has_devices = pr_limits_look_at_devices(l, false);
     l->has_nets = pr_limits_look_at_nets(l, false);
     l->was_cpu_ns = cpu_ns();
@@ -107,6 +170,7 @@ void pr_limits_end(struct pr_limits *l)
     l->is_open = false;
     l->seconds += seconds;
     l->cpu_s += (double)(cpu_ns() - l->was_cpu_ns) / 1e9;
+    end_disturbance(l);
     if (l->has_devices && pr_limits_look_at_devices(l, true))
         l->device_s += seconds;
     if (l->has_nets && pr_limits_look_at_nets(l, true))
@@ -123,6 +187,16 @@ static double per(double a, double b)
 double pr_limits_cpu_share(const struct pr_limits *l)
 {
     return per(l->cpu_s, l->seconds * l->processors);
+}
+
+double pr_limits_delay_s(const struct pr_limits *l)
+{
+    return l->has_delay ? l->delay_s : (double)NAN;
+}
+
+double pr_limits_steal_share(const struct pr_limits *l)
+{
+    return l->has_steal ? per(l->steal[0], l->steal[1]) : (double)NAN;
 }
 
 double pr_limits_processors(const struct pr_limits *l)

@@ -41,8 +41,11 @@ struct pr_limits {
     struct pr_limits_net nets[PR_LIMITS_NETS];
     size_t net_count;
     bool is_open, has_devices, has_nets; /* at the begin of this phase */
-    uint64_t was_ns, was_cpu_ns;
+    bool has_delay, has_steal;
+    uint64_t was_ns, was_cpu_ns, was_delay_ns, was_steal[2];
     double seconds, cpu_s;  /* of all phases that ended */
+    double delay_s;         /* runnable, without a processor: of all threads */
+    double steal[2];        /* ticks: taken by the hypervisor, and all */
     double device_s, net_s; /* of those with figures of devices, of nets */
 };
 
@@ -62,6 +65,13 @@ void pr_limits_end(struct pr_limits *l);
 
 /* CPU time of this process, of all that its processors could give. */
 double pr_limits_cpu_share(const struct pr_limits *l);
+
+/* Seconds that its threads, taken together, could have run and had no
+ * processor. */
+double pr_limits_delay_s(const struct pr_limits *l);
+
+/* Of the machine's processor time: what a hypervisor gave to others. */
+double pr_limits_steal_share(const struct pr_limits *l);
 
 /* Processors it may use: its affinity, or less by a quota (1.5). */
 double pr_limits_processors(const struct pr_limits *l);

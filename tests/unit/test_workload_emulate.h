@@ -93,7 +93,7 @@ static inline void add_step(struct bench *b, struct pr_phase *p, uint64_t r,
                                             : b->e.reader.batch_size),
     };
 
-    s.ready_ns = s.asked_ns + (uint64_t)(wait * 1e9 + 0.5);
+    s.came_ns = s.ready_ns = s.asked_ns + (uint64_t)(wait * 1e9 + 0.5);
     s.end_ns = s.ready_ns + (uint64_t)(compute * 1e9 + 0.5);
     s.woke_ns = s.end_ns + (uint64_t)(late * 1e9 + 0.5);
     pr_stats_step(p, &s,

@@ -1,4 +1,5 @@
 /* Metric lines and the verdict of an emulated training. */
+#include "workload/emulate_notes.h"
 #include "workload/emulate_result.h"
 
 #include "test_workload_emulate.h"
@@ -504,6 +505,165 @@ static void verdict_knows_data_kept_in_memory(void **state)
     bench_done(&b);
 }
 
+/* ---- a measurement that was disturbed */
+
+struct trouble {
+    double stall, delay, cpu, steal; /* seconds, seconds, shares */
+    const char *want;                /* how the verdict begins */
+    const char *by;                  /* NULL: not disturbed */
+};
+
+/* Sixteen accelerators wait 12 % of 1.14 s: a tenth of that is 13.6 ms. */
+static void a_disturbed_measurement_does_not_blame_the_storage(void **state)
+{
+    static const struct trouble rows_of[] = {
+        {.want = "storage keeps 14 of 16 accelerators busy; "},
+        {.stall = 0.013, .want = "storage keeps 14 of 16 "},
+        {.stall = 3,
+         .want = "disturbed: this process did not run for 3.0 s (it was "
+                 "stopped, or the machine is too busy); this says little of "
+                 "the storage, run it again while the machine is idle; "
+                 "accelerators waited 12 % of the time; utilisation is "
+                 "88.0 %, below the 90 % that metric.au asks for",
+         .by = "stopped"},
+        {.delay = 0.05, .want = "storage keeps 14 of 16 "}, /* of 8 threads */
+        {.stall = 0.5,
+         .delay = 8,
+         .want = "disturbed: other work kept the threads that read off the "
+                 "processors, 1.0 s each; ",
+         .by = "other work"},
+        {.delay = 8,
+         .cpu = 0.95,
+         .want = "the loader keeps 14 of 16 accelerators busy; they wait 12 % "
+                 "of the time, on this machine's processors, which reading "
+                 "and decoding fill; "},
+        {.steal = 0.09, .want = "storage keeps 14 of 16 "},
+        {.steal = 0.25,
+         .want = "disturbed: the hypervisor took 25 % of this machine's "
+                 "processors; ",
+         .by = "stolen processors"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows_of / sizeof *rows_of; i++) {
+        const struct trouble *x = &rows_of[i];
+        const struct row r = {.utilisation = 0.88, .share = 0.9};
+        const struct pr_value *by;
+        struct pr_phase *p;
+        struct pr_value v;
+        const char *said;
+        struct bench b;
+
+        bench_init(&b);
+        b.s.threads = 8;
+        p = phase_of(&b, &r);
+        feed_of(p, &r);
+        p->stall_ns = p->stall_max_ns = (uint64_t)(x->stall * 1e9);
+        b.s.limits = (struct pr_limits){.kind = "",
+                                        .processors = 2,
+                                        .seconds = 1,
+                                        .cpu_s = 2 * x->cpu,
+                                        .has_delay = true,
+                                        .delay_s = x->delay,
+                                        .has_steal = true,
+                                        .steal = {x->steal * 100, 100}};
+        v = results(&b);
+        said = pr_get(&v, "verdict")->s;
+        if (strncmp(said, x->want, strlen(x->want)))
+            fail_msg("row %zu:\n%s\nexpected:\n%s", i, said, x->want);
+        by = pr_get(&v, "disturbed_by");
+        assert_int_equal(pr_get(&v, "disturbed")->b, x->by != NULL);
+        assert_int_equal(by != NULL, x->by != NULL);
+        if (by)
+            assert_string_equal(by->s, x->by);
+        if (x->by)
+            assert_null(strstr(said, "keeps"));
+        assert_near(figure(&v, "stall_max_s"), x->stall, 1e-6);
+        assert_near(figure(&v, "run_delay_s"), x->delay / 8, 1e-6);
+        bench_done(&b);
+    }
+}
+
+static void who_waits_for_nothing_was_not_disturbed(void **state)
+{
+    const struct row r = {.utilisation = 0.995, .share = 0.9};
+    struct pr_phase *p;
+    struct bench b;
+
+    (void)state;
+    bench_init(&b);
+    p = phase_of(&b, &r);
+    feed_of(p, &r);
+    p->stall_ns = p->stall_max_ns = second;
+    assert_int_equal(pr_emulate_disturbed(&b.e, &b.s), PR_UNDISTURBED);
+    bench_done(&b);
+}
+
+/* ---- epochs shorter than what is read ahead */
+
+/* Eight steps: the first waits 2 s, in which all others come as well. */
+static void short_epoch(struct bench *b, double compute)
+{
+    struct pr_phase *p;
+
+    bench_init(b);
+    b->e.accelerators = 1;
+    b->e.opts.compat = "dlio";
+    p = add_phase(b, 1, 8, 2 + 8 * compute);
+    add_step(b, p, 0, 2, compute, 0);
+    for (int i = 1; i < 8; i++) {
+        struct pr_accel_stats *a = &p->accel[0];
+        struct pr_step s = {.step = a->steps,
+                            .asked_ns = a->last_ns,
+                            .ready_ns = a->last_ns,
+                            .came_ns = p->start_ns + 2 * second,
+                            .end_ns = a->last_ns + (uint64_t)(compute * 1e9),
+                            .woke_ns = a->last_ns + (uint64_t)(compute * 1e9),
+                            .samples = 4};
+
+        pr_stats_step(p, &s, true);
+    }
+}
+
+static void reading_before_the_window_is_no_headline(void **state)
+{
+    PR_AUTO_BUF struct pr_buf notes = PR_BUF_INIT(1 << 12);
+    struct pr_value v;
+    struct bench b;
+
+    (void)state;
+    short_epoch(&b, 0.1);
+    v = results(&b);
+    assert_near(figure(&v, "dlio.train_au_mean_percentage"), 100, 1e-6);
+    assert_near(figure(&v, "utilisation"), 0.8 / 2.8, 1e-6);
+    assert_near(figure(&v, "samples_per_second"), 32 / 2.8, 1e-6);
+    assert_near(figure(&v, "read_ahead_share"), 1, 1e-6);
+    assert_false(pr_get(&v, "target_met")->b);
+    assert_null(strstr(pr_get(&v, "verdict")->s, "DLIO"));
+    pr_notes_steps(&b.e, &b.s, &notes);
+    assert_non_null(strstr(notes.data, "100 % of the steps that DLIO's "
+                                       "formulas count were read before"));
+    assert_non_null(strstr(notes.data, "utilisation of 100.0 %"));
+    assert_non_null(strstr(notes.data, "28.6 % and 11.43 samples/s have it"));
+    assert_non_null(strstr(notes.data, "use more files, or a smaller "
+                                       "reader.prefetch_size"));
+    bench_done(&b);
+}
+
+static void a_long_epoch_keeps_dlios_figures(void **state)
+{
+    PR_AUTO_BUF struct pr_buf notes = PR_BUF_INIT(1 << 12);
+    struct bench b;
+
+    (void)state;
+    two_epochs(&b);
+    b.e.opts.compat = "dlio";
+    assert_true(pr_emulate_as_dlio(&b.e, &b.s));
+    pr_notes_steps(&b.e, &b.s, &notes);
+    assert_true(notes.len == 0);
+    bench_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -515,6 +675,10 @@ int main(void)
         cmocka_unit_test(verdict_of_each_way_it_may_go),
         cmocka_unit_test(verdict_when_nothing_was_trained),
         cmocka_unit_test(verdict_knows_data_kept_in_memory),
+        cmocka_unit_test(a_disturbed_measurement_does_not_blame_the_storage),
+        cmocka_unit_test(who_waits_for_nothing_was_not_disturbed),
+        cmocka_unit_test(reading_before_the_window_is_no_headline),
+        cmocka_unit_test(a_long_epoch_keeps_dlios_figures),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -357,6 +357,40 @@ static void this_machine_is_understood(void **state)
     }
 }
 
+/* ---- time that others took */
+
+static void tell_processors(int ran, unsigned long long delay, int idle,
+                            int steal)
+{
+    char text[400];
+
+    snprintf(text, sizeof text,
+             "mkdir -p proc/self/task/7 proc/self/task/8 && echo %d %llu 3 > "
+             "proc/self/task/7/schedstat && echo 1 5 3 > "
+             "proc/self/task/8/schedstat && echo 'cpu  %d 0 0 %d 0 0 0 %d 0 0' "
+             "> proc/stat",
+             ran, delay, ran, idle, steal);
+    shell(text);
+}
+
+static void time_without_a_processor_is_that_of_all_threads(void **state)
+{
+    struct pr_limits l;
+
+    (void)state;
+    pr_limits_init_at(&l, "null", ".", &roots);
+    pr_limits_begin(&l);
+    pr_limits_end(&l);
+    assert_true(isnan(pr_limits_delay_s(&l)));
+    assert_true(isnan(pr_limits_steal_share(&l)));
+    tell_processors(100, 1000, 50, 10);
+    pr_limits_begin(&l);
+    tell_processors(110, 2500001000, 60, 30);
+    pr_limits_end(&l);
+    close_to(pr_limits_delay_s(&l), 2.5, 1e-9);
+    close_to(pr_limits_steal_share(&l), 0.5, 1e-9);
+}
+
 int main(void)
 {
 #define ROW(f) cmocka_unit_test_setup_teardown(f, enter_roots, leave)
@@ -372,6 +406,7 @@ int main(void)
         ROW(memory_is_the_lower_of_machine_and_group),
         ROW(cpu_time_counts_in_phases_only),
         ROW(this_machine_is_understood),
+        ROW(time_without_a_processor_is_that_of_all_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
