@@ -14,6 +14,9 @@
 /* Below this share of lost time accelerators are called busy. */
 static const double little = 0.01;
 
+/* A turn of the scheduler more or less is no disturbance. */
+static const double worth_telling_s = 0.05;
+
 /* From this share on processors are full. */
 static const double full = 0.9;
 
@@ -325,7 +328,7 @@ double pr_emulate_delay_s(const struct pr_emulate_stats *s)
 static enum pr_disturbance disturbance(const struct facts *f)
 {
     double waited = f->t.compute_s > 0 ? f->for_data : 1;
-    double much = 0.1 * waited * f->t.seconds;
+    double much = fmax(0.1 * waited * f->t.seconds, worth_telling_s);
 
     if (waited < little)
         return PR_UNDISTURBED;
