@@ -227,9 +227,9 @@ static int report_experiment(struct report *r, struct pr_err *err)
     const char *path = pr_arena_printf(r->arena, "%s/result.json", r->dir);
     struct pr_json_in in = {.name = path};
     struct pr_value result;
-    int rc =
-        path ? pr_file_read(path, MAX_RESULT, r->arena, &in.text, &in.len, err)
-             : pr_fail_nomem(err);
+    int rc = path ? pr_file_read_in(r->dir, path, MAX_RESULT, r->arena,
+                                    &in.text, &in.len, err)
+                  : pr_fail_nomem(err);
 
     if (!rc)
         rc = pr_json_read(&in, r->arena, &result, NULL, err);
@@ -247,10 +247,13 @@ static int run_dlio(struct report *r, uint64_t count, const char *id,
 {
     const char *dir =
         pr_arena_printf(r->arena, "%s/experiments/%s", r->dir, id);
+    const char *path =
+        dir ? pr_arena_printf(r->arena, "%s/summary.json", dir) : NULL;
     struct pr_dlio_run run;
-    int rc;
+    struct stat st;
+    int fd, rc;
 
-    if (!dir)
+    if (!path)
         return pr_fail_nomem(err);
     if (!has(dir, "summary.json"))
         return PR_OK;
@@ -260,6 +263,11 @@ static int run_dlio(struct report *r, uint64_t count, const char *id,
         pr_buf_char(r->out, '\n');
         return PR_OK;
     }
+    /* Its folder may not lead out of the run. */
+    fd = pr_file_open_in(r->dir, path, &st, err);
+    if (fd < 0)
+        return fd;
+    close(fd);
     rc = read_dlio(r, dir, &run, err);
     if (!rc)
         dlio_text(r, &run);

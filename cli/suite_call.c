@@ -40,7 +40,8 @@ int suite_call_read(struct cli *c, const char *path, struct suite_call *ret,
     struct pr_json_in in = {.name = path};
     const struct pr_value *call;
     struct pr_value root;
-    int rc = pr_file_read(path, MAX_FILE, c->arena, &in.text, &in.len, err);
+    int rc =
+        pr_file_read_in(NULL, path, MAX_FILE, c->arena, &in.text, &in.len, err);
 
     if (!rc)
         rc = pr_json_read(&in, c->arena, &root, NULL, err);

@@ -95,7 +95,7 @@ static int read_para(const char *path, struct pr_gpu_task_para *ret,
     *ret = (struct pr_gpu_task_para){.there = false};
     if (!para)
         return pr_fail_nomem(err);
-    rc = pr_file_read(para, MAX_PARA, a, &text, &len, NULL);
+    rc = pr_file_read_in(NULL, para, MAX_PARA, a, &text, &len, NULL);
     if (rc == PR_OK)
         pr_gpu_task_para_read(text, len, ret);
     return rc == PR_E_NOMEM ? pr_fail_nomem(err) : PR_OK;

@@ -185,7 +185,7 @@ int pr_capacity_read(const char *dir, struct pr_arena *a,
 
     snprintf(path, sizeof path, "%s/capacity.json", dir);
     in.name = path;
-    rc = pr_file_read(path, MAX_FILE, a, &in.text, &in.len, err);
+    rc = pr_file_read_in(dir, path, MAX_FILE, a, &in.text, &in.len, err);
     if (!rc)
         rc = pr_json_read(&in, a, &root, NULL, err);
     if (rc)

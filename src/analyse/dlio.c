@@ -21,7 +21,7 @@ int pr_dlio_read_json(const char *dir, const char *name, struct pr_arena *a,
 
     if (!path)
         return pr_fail_nomem(err);
-    rc = pr_file_read(path, MAX_FILE, a, &in.text, &in.len, err);
+    rc = pr_file_read_in(dir, path, MAX_FILE, a, &in.text, &in.len, err);
     if (!rc)
         rc = pr_json_read(&in, a, ret, NULL, err);
     return rc == PR_E_NOMEM ? rc : rc == PR_OK;

@@ -99,7 +99,8 @@ static int read_yaml(const char *dir, const char *folder, const char *name,
 
     if (!path)
         return pr_fail_nomem(err);
-    rc = pr_file_read(path, MAX_CONFIG, a, &text, &len, err);
+    rc = pr_file_read_in(*folder == '/' ? NULL : dir, path, MAX_CONFIG, a,
+                         &text, &len, err);
     if (!rc)
         rc = pr_yaml_read(text, len, path, a, ret, err);
     return rc == PR_E_NOMEM ? rc : rc == PR_OK;
@@ -152,7 +153,7 @@ static int take_log(const char *dir, struct pr_arena *a,
     const char *path = pr_arena_printf(a, "%s/dlio.log", dir), *text, *at;
     unsigned long long batch;
     size_t len;
-    int rc = path ? pr_file_read(path, MAX_LOG, a, &text, &len, err)
+    int rc = path ? pr_file_read_in(dir, path, MAX_LOG, a, &text, &len, err)
                   : pr_fail_nomem(err);
 
     if (rc)

@@ -40,7 +40,7 @@ static void read_para(const char *path, struct pr_gather_cell *cell,
     const char *text;
     size_t len;
 
-    if (pr_file_read(path, MAX_PARA, a, &text, &len, NULL) == PR_OK)
+    if (pr_file_read_in(NULL, path, MAX_PARA, a, &text, &len, NULL) == PR_OK)
         pr_gpu_task_para_read(text, len, &cell->para);
 }
 

@@ -191,7 +191,8 @@ uint64_t pr_mlperf_run_memory(const char *dir)
     const struct pr_value *v;
     struct pr_value env;
 
-    if (!path || pr_file_read(path, 16 << 20, a, &in.text, &in.len, NULL) ||
+    if (!path ||
+        pr_file_read_in(dir, path, 16 << 20, a, &in.text, &in.len, NULL) ||
         pr_json_read(&in, a, &env, NULL, NULL))
         return 0;
     v = pr_get(&env, "memory");

@@ -312,6 +312,8 @@ static int read_experiment(struct walk *w, const char *file,
                            pr_bench_line *line, struct pr_err *err)
 {
     const struct pr_value *id = pr_get(&w->row->params, "exp.id");
+    struct pr_err why = {0};
+    struct stat st;
     char path[4096];
     int fd, rc;
 
@@ -319,11 +321,13 @@ static int read_experiment(struct walk *w, const char *file,
         snprintf(path, sizeof path, "%s/experiments/%s/%s", w->row->from, id->s,
                  file) >= (int)sizeof path)
         return PR_OK;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    fd = pr_file_open_in(w->row->from, path, &st, &why);
+    if (fd < 0 && (why.sys_errno == ENOENT || why.sys_errno == ENOTDIR))
+        return PR_OK;
+    if (fd < 0 && err)
+        *err = why;
     if (fd < 0)
-        return errno == ENOENT || errno == ENOTDIR
-                   ? PR_OK
-                   : pr_fail_errno(err, PR_E_IO, path, "cannot open");
+        return fd;
     w->curve_count = 0;
     rc = read_lines(fd, line, w, path, err);
     close(fd);

@@ -115,12 +115,13 @@ static int read_folder(struct pr_suite_work *w,
                        const struct pr_suite_opts *opts, struct pr_err *err)
 {
     const char *path = w->suite.path;
-    bool run = has(path, "plan.json") && !pr_suite_is_folder(path);
+    bool run = !pr_suite_is_folder(path) && has(path, "plan.json");
     struct pr_suite_files f = {.arena = w->arena};
     int rc = run ? PR_OK : pr_suite_files(&f, path, err);
 
     if (rc)
         return rc;
+    w->is_run = has(path, "plan.json");
     w->suite.kind = run ? PR_SUITE_RUN : kind_of(path, &f);
     if (opts->system && w->suite.kind != PR_SUITE_SYSTEMS)
         return no_systems(path, err);

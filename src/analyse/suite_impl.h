@@ -26,6 +26,7 @@ struct pr_suite_item {
 struct pr_suite_reader {
     struct pr_arena *keep, *scratch;
     const struct pr_suite_opts *opts;
+    const char *root;   /* a run directory, whose links are not followed */
     struct pr_buf text; /* of the file */
 };
 
@@ -91,6 +92,7 @@ struct pr_suite_work {
     struct pr_arena *arena;
     struct pr_arena **more; /* of the readers */
     size_t more_count;
+    bool is_run; /* a run directory */
     struct pr_suite_note notes[PR_SUITE_NOTES];
 };
 

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -79,11 +78,12 @@ static int read_fd(int fd, const char *path, struct pr_buf *text,
 static int read_file(struct pr_suite_reader *r, struct pr_suite_item *item,
                      struct pr_err *err)
 {
-    int fd = open(item->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+    int fd = pr_file_open_in(r->root, item->path, &st, err);
     int rc;
 
     if (fd < 0)
-        return pr_fail_errno(err, PR_E_IO, item->path, "cannot open");
+        return fd;
     pr_buf_clear(&r->text);
     rc = read_fd(fd, item->path, &r->text, err);
     close(fd);
@@ -145,6 +145,7 @@ static int run_crew(struct pr_suite_work *w, struct crew *c,
         struct worker *k = &c->workers[c->worker_count++];
         k->crew = c;
         rc = pr_suite_reader_init(&k->reader, opts, err);
+        k->reader.root = w->is_run ? w->suite.path : NULL;
         if (pr_suite_adopt(w, k->reader.keep, rc ? NULL : err) && !rc) {
             k->reader.keep = NULL;
             rc = PR_E_NOMEM;

@@ -83,7 +83,9 @@ static int fill(struct list *l, struct pr_suite_item *item,
     if (!rc && (!item->run.path || !item->run.job_id))
         rc = PR_E_NOMEM;
     item->path = item->run.path;
-    return rc ? rc : set_rate(l, &item->run, pr_get(result, "results"));
+    return rc ? rc
+              : set_rate(l, &item->run,
+                         result ? pr_get(result, "results") : NULL);
 }
 
 /* How many of this name came before it in its repeat. */

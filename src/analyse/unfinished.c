@@ -63,7 +63,7 @@ static int read_events(struct events *v, const char *dir, struct pr_err *err)
     int rc = PR_OK;
 
     snprintf(path, sizeof path, "%s/events.ndjson", dir);
-    if (access(path, R_OK) || pr_file_map(path, &text, NULL))
+    if (access(path, R_OK) || pr_file_map_in(dir, path, &text, NULL))
         return PR_OK;
     for (size_t at = 0; !rc && at < text.len;) {
         const char *line = text.data + at;
@@ -121,7 +121,7 @@ static int walk_plan(struct pr_unfinished *u, struct events *v, const char *dir,
     int rc;
 
     snprintf(path, sizeof path, "%s/plan.json", dir);
-    rc = pr_plan_file_open(path, &plan, err);
+    rc = pr_plan_file_open_in(dir, path, &plan, err);
     if (rc)
         return rc;
     while ((rc = pr_plan_file_next(&plan, v->scratch, &p, err)) == 1) {

@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -81,12 +80,10 @@ int pr_file_open_in(const char *dir, const char *path, struct stat *ret,
                   dir ? O_PATH | O_DIRECTORY | O_CLOEXEC
                       : O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd >= 0 && dir) {
-        assert(strncmp(path, dir, n) == 0);
-        while (path[n] == '/')
-            n++;
-        fd = open_below(fd, path + n, &link);
-    }
+    if (fd >= 0 && dir && strncmp(path, dir, n) != 0)
+        return refuse(fd, path, "lies outside the folder", err);
+    if (fd >= 0 && dir)
+        fd = open_below(fd, path + n + strspn(path + n, "/"), &link);
     if (link) {
         refuse(-1, path, "a link leads there, which is not followed", err);
         return pr_hint(err, "put the file itself into the run directory");

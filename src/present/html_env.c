@@ -134,7 +134,8 @@ void pr_html_environment(struct pr_html *h, const char *dir)
     if (!a)
         h->out.failed = true;
     if (!path ||
-        pr_file_read(path, MAX_ENV, a, &in.text, &in.len, NULL) != PR_OK ||
+        pr_file_read_in(dir, path, MAX_ENV, a, &in.text, &in.len, NULL) !=
+            PR_OK ||
         pr_json_read(&in, a, &env, NULL, NULL) != PR_OK || env.kind != PR_MAP)
         return;
     put_all(h, &env);

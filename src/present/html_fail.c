@@ -8,20 +8,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *pr_html_tail(const char *path, struct pr_arena *a, size_t *ret_len)
+const char *pr_html_tail(const char *dir, const char *path, struct pr_arena *a,
+                         size_t *ret_len)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
+    int fd = pr_file_open_in(dir, path, &st, NULL);
     char *text;
     ssize_t n;
 
     *ret_len = 0;
     if (fd < 0)
         return "";
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        close(fd);
-        return "";
-    }
     text = pr_arena_alloc(a, PR_HTML_LOG + 1);
     n = text ? pread(fd, text, PR_HTML_LOG,
                      st.st_size > PR_HTML_LOG ? st.st_size - PR_HTML_LOG : 0)
@@ -80,8 +77,8 @@ static const char *last_line(const char *s, char *out, size_t room)
 }
 
 /* The end of the log that lies beside a result of ours. */
-static const char *log_beside(const char *path, struct pr_arena *a,
-                              size_t *ret_len)
+static const char *log_beside(const char *dir, const char *path,
+                              struct pr_arena *a, size_t *ret_len)
 {
     static const char result[] = "result.json";
     size_t n = strlen(path), k = sizeof result - 1;
@@ -92,11 +89,12 @@ static const char *log_beside(const char *path, struct pr_arena *a,
         log = pr_arena_printf(a, "%.*slog.txt", (int)(n - k), path);
     else if (n > 5 && strcmp(path + n - 5, ".json") == 0)
         log = pr_arena_printf(a, "%.*s.log", (int)(n - 5), path);
-    return log && *log ? pr_html_tail(log, a, ret_len) : NULL;
+    return log && *log ? pr_html_tail(dir, log, a, ret_len) : NULL;
 }
 
-static void put_run(struct pr_html *h, const struct pr_suite_test *t,
-                    const struct pr_suite_run *r, struct pr_arena *a)
+static void put_run(struct pr_html *h, const char *dir,
+                    const struct pr_suite_test *t, const struct pr_suite_run *r,
+                    struct pr_arena *a)
 {
     char what[128], why[512];
     const char *log = r->error ? r->error : "";
@@ -115,7 +113,7 @@ static void put_run(struct pr_html *h, const struct pr_suite_test *t,
         f.log = n > PR_HTML_LOG ? log + n - PR_HTML_LOG : log;
         f.log_len = n > PR_HTML_LOG ? PR_HTML_LOG : n;
     } else {
-        f.log = log_beside(f.path, a, &f.log_len);
+        f.log = log_beside(dir, f.path, a, &f.log_len);
     }
     pr_html_failure(h, &f);
 }
@@ -135,7 +133,7 @@ void pr_html_failures(struct pr_html *h, const struct pr_suite_report *r,
         for (size_t k = 0; k < t->run_count; k++)
             if (!t->runs[k]->good && told < PR_HTML_FAILURES) {
                 pr_arena_reset(a);
-                put_run(h, t, t->runs[k], a);
+                put_run(h, r->suite->path, t, t->runs[k], a);
                 told++;
             }
     }

@@ -103,6 +103,7 @@ struct pr_html_failure {
 void pr_html_failure(struct pr_html *h, const struct pr_html_failure *f);
 
 /* Reads the last bytes of a file into the arena; "" where it cannot be. */
-const char *pr_html_tail(const char *path, struct pr_arena *a, size_t *ret_len);
+const char *pr_html_tail(const char *dir, const char *path, struct pr_arena *a,
+                         size_t *ret_len);
 
 #endif

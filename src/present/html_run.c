@@ -176,7 +176,7 @@ static void put_failure(struct pr_html *h, const char *dir,
         h->out.failed = true;
         return;
     }
-    f.log = pr_html_tail(f.path, a, &f.log_len);
+    f.log = pr_html_tail(dir, f.path, a, &f.log_len);
     pr_html_failure(h, &f);
 }
 

@@ -36,15 +36,15 @@ static int read_header(struct pr_plan_file *f, struct pr_err *err)
                    "then \"experiments\"");
 }
 
-int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
-                      struct pr_err *err)
+int pr_plan_file_open_in(const char *dir, const char *path,
+                         struct pr_plan_file *ret, struct pr_err *err)
 {
     const char *name;
     int rc;
 
     *ret = (struct pr_plan_file){.defaults = {.kind = PR_MAP},
                                  .variables = {.kind = PR_LIST}};
-    rc = pr_file_map(path, &ret->view, err);
+    rc = pr_file_map_in(dir, path, &ret->view, err);
     if (rc)
         return rc;
     ret->arena = pr_arena_new(16384);
@@ -58,6 +58,12 @@ int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
     if (rc)
         pr_plan_file_close(ret);
     return rc;
+}
+
+int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
+                      struct pr_err *err)
+{
+    return pr_plan_file_open_in(NULL, path, ret, err);
 }
 
 void pr_plan_file_close(struct pr_plan_file *f)

@@ -20,6 +20,10 @@ struct pr_plan_file {
 
 int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
                       struct pr_err *err) PR_MUST_CHECK;
+/* The plan of a run directory, see pr_file_open_in. */
+int pr_plan_file_open_in(const char *dir, const char *path,
+                         struct pr_plan_file *ret,
+                         struct pr_err *err) PR_MUST_CHECK;
 void pr_plan_file_close(struct pr_plan_file *f);
 
 struct pr_planned {

@@ -86,7 +86,7 @@ int pr_result_read(const char *dir, const char *id, struct pr_arena *a,
 
     if (n < 0 || (size_t)n >= sizeof path)
         return pr_fail(err, PR_E_IO, dir, "the path is too long");
-    rc = pr_file_read(path, MAX_RESULT, a, &in.text, &in.len, &inner);
+    rc = pr_file_read_in(dir, path, MAX_RESULT, a, &in.text, &in.len, &inner);
     if (rc == PR_E_IO && inner.sys_errno == ENOENT)
         return 0;
     if (!rc)

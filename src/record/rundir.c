@@ -217,13 +217,14 @@ int pr_rundir_resume(const char *path, struct pr_rundir *ret,
 bool pr_rundir_is_live(const char *path)
 {
     char events[4096];
+    struct stat st;
     bool live;
     int fd;
 
     if ((size_t)snprintf(events, sizeof events, "%s/events.ndjson", path) >=
         sizeof events)
         return false;
-    fd = open(events, O_RDONLY | O_CLOEXEC);
+    fd = pr_file_open_in(path, events, &st, NULL);
     if (fd < 0)
         return false;
     live = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;

@@ -83,7 +83,7 @@ static void bury_all(struct pr_runner *r, const char *reason)
     char path[4096];
 
     if (!a || pr_rundir_path(r->opts->dir, "plan.json", path, NULL) ||
-        pr_plan_file_open(path, &plan, NULL))
+        pr_plan_file_open_in(r->opts->dir->path, path, &plan, NULL))
         return;
     while (pr_plan_file_next(&plan, a, &p, NULL) == 1) {
         uint32_t id = pr_names_find(r->seen, p.id, strlen(p.id));

@@ -108,7 +108,7 @@ int pr_runner_read_ended(struct pr_runner *r, struct pr_err *err)
     int rc = pr_rundir_path(r->opts->dir, "events.ndjson", path, err);
 
     if (!rc)
-        rc = pr_file_map(path, &events, err);
+        rc = pr_file_map_in(r->opts->dir->path, path, &events, err);
     if (rc || !events.len)
         return rc;
     pr_names_free(r->seen);

@@ -174,7 +174,7 @@ static int count_plan(struct pr_runner *r, const char *path, struct pr_err *err)
 {
     struct pr_plan_file plan;
     struct pr_planned one;
-    int rc = pr_plan_file_open(path, &plan, err);
+    int rc = pr_plan_file_open_in(r->opts->dir->path, path, &plan, err);
 
     if (rc)
         return rc;
@@ -194,7 +194,7 @@ static int open_all(struct pr_runner *r, struct pr_err *err)
     int rc = pr_rundir_path(r->opts->dir, "plan.json", path, err);
 
     if (!rc)
-        rc = pr_plan_file_open(path, &r->plan, err);
+        rc = pr_plan_file_open_in(r->opts->dir->path, path, &r->plan, err);
     if (rc)
         return rc;
     r->arena = pr_arena_new(65536);

@@ -113,7 +113,7 @@ const char *pr_session_data_root(const struct pr_rundir *d, struct pr_arena *a)
     struct pr_value env;
 
     if (pr_rundir_path(d, "env.json", path, NULL) ||
-        pr_file_read(path, 16 << 20, a, &in.text, &in.len, NULL) ||
+        pr_file_read_in(d->path, path, 16 << 20, a, &in.text, &in.len, NULL) ||
         pr_json_read(&in, a, &env, NULL, NULL))
         return NULL;
     v = pr_get(&env, "environment");

@@ -33,11 +33,11 @@ static bool is_suite(const struct pr_value *params)
     return v && v->kind == PR_STR && v->len;
 }
 
-static int read_json(const char *path, struct pr_arena *a, struct pr_value *ret,
-                     struct pr_err *err)
+static int read_json(const char *dir, const char *path, struct pr_arena *a,
+                     struct pr_value *ret, struct pr_err *err)
 {
     struct pr_json_in in = {.name = path};
-    int rc = pr_file_read(path, MAX_FILE, a, &in.text, &in.len, err);
+    int rc = pr_file_read_in(dir, path, MAX_FILE, a, &in.text, &in.len, err);
 
     return rc ? rc : pr_json_read(&in, a, ret, NULL, err);
 }
@@ -72,7 +72,7 @@ static int read_params(const char *dir, const char *id, struct pr_arena *a,
     char path[4096 + 64];
 
     snprintf(path, sizeof path, "%s/experiments/%s/params.json", dir, id);
-    return read_json(path, a, ret, err);
+    return read_json(dir, path, a, ret, err);
 }
 
 /* Everything there is about the experiment; params are known already, or NULL.
@@ -301,7 +301,7 @@ static bool read_milarun(struct pr_job *job, struct pr_value *ret)
         return false;
     snprintf(path, sizeof path, "%s/" PR_SUITE_MILARUN_FILE, job->dir);
     return stat(path, &st) == 0 &&
-           read_json(path, job->arena, &file, NULL) == PR_OK &&
+           read_json(job->dir, path, job->arena, &file, NULL) == PR_OK &&
            file.kind == PR_MAP && pr_metrics_finite(job->arena, &file, ret);
 }
 

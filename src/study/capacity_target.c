@@ -141,7 +141,8 @@ static int read_params(struct pr_capacity_study *s, struct pr_err *err)
 
     snprintf(path, sizeof path, "%s/target.json", s->dir);
     in.name = path;
-    rc = pr_file_read(path, MAX_TARGET, s->arena, &in.text, &in.len, err);
+    rc = pr_file_read_in(s->dir, path, MAX_TARGET, s->arena, &in.text, &in.len,
+                         err);
     if (!rc)
         rc = pr_json_read(&in, s->arena, &root, NULL, err);
     if (rc)
