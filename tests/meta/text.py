@@ -9,7 +9,7 @@ from common import SRC, finish, project_files, read
 
 ENDINGS = (".c", ".h", ".def", ".py", ".sh", ".md", ".yaml", ".yml", ".build",
            ".txt", ".in")
-DATA = ("tests/fuzz/corpus/", "tests/golden/", "tests/peers/")
+DATA = ("tests/fuzz/corpus/", "tests/golden/", "tests/old/", "tests/peers/")
 
 
 def check(path, text):
