@@ -181,8 +181,10 @@ const char *pr_format_seconds(char out[static 24], double s)
     else if (s < 3599.5)
         snprintf(out, 24, "%d min %02d s", (int)(s + 0.5) / 60,
                  (int)(s + 0.5) % 60);
-    else
+    else if (s < 1e12)
         snprintf(out, 24, "%.0f h %02d min", floor((s + 30) / 3600),
                  (int)fmod((s + 30) / 60, 60));
+    else /* nobody waits for it; no number, maybe, and then no minutes either */
+        snprintf(out, 24, "%.3g h", s / 3600);
     return out;
 }

@@ -201,7 +201,8 @@ static void times_are_written_in_the_unit_that_suits(void **state)
         {0.035, "35 ms"},      {0.9994, "999 ms"},       {0.9996, "1.0 s"},
         {12.34, "12.3 s"},     {59.94, "59.9 s"},        {59.96, "1 min 00 s"},
         {245, "4 min 05 s"},   {3599.4, "59 min 59 s"},  {3599.6, "1 h 00 min"},
-        {7380, "2 h 03 min"},  {360000, "100 h 00 min"},
+        {7380, "2 h 03 min"},  {360000, "100 h 00 min"}, {1e18, "2.78e+14 h"},
+        {INFINITY, "inf h"},   {(double)NAN, "nan h"},
     };
     char out[24];
 

@@ -197,7 +197,7 @@ static bool in_range(struct pr_ex *x, const struct pr_ev *item,
         (item->f != floor(item->f) || fabs(item->f) > 9e18))
         return true;
     i = item->kind == EV_FLOAT ? (int64_t)item->f : pr_ev_int(item);
-    last = pr_ev_of_int(r->start + (r->len - 1) * r->step);
+    last = pr_ev_range_at(r, r->len - 1);
     if (r->step > 0 ? i < first.i || i > last.i : i > first.i || i < last.i)
         return true;
     /* Unsigned: the distance may be over 63 bits. */

@@ -131,9 +131,7 @@ bool pr_ex_index(struct pr_ex *x, const struct pr_ev *v, const struct pr_ev *at,
     if (!place(x, pr_ev_int(at),
                v->kind == EV_RANGE ? v->range->len : (int64_t)v->len, &i))
         return false;
-    *ret = v->kind == EV_RANGE
-               ? pr_ev_of_int(v->range->start + i * v->range->step)
-               : v->items[i];
+    *ret = v->kind == EV_RANGE ? pr_ev_range_at(v->range, i) : v->items[i];
     return true;
 }
 

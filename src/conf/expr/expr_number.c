@@ -2,7 +2,6 @@
 #include "conf/expr/expr_tree.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static bool zero_division(struct pr_ex *x)
 {
@@ -15,17 +14,31 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
+/* What that leaves, as Python's %. Not a - floor_div(a, b) * b: that product
+ * may be below the least number. */
+static int64_t floor_mod(int64_t a, int64_t b)
+{
+    int64_t rest = a % b;
+
+    return rest && (a < 0) != (b < 0) ? rest + b : rest;
+}
+
+/* Doubles hold these exactly. */
+static bool fits_double(int64_t i)
+{
+    return i >= -(1LL << 53) && i <= 1LL << 53;
+}
+
 static bool int_div(struct pr_ex *x, int op, int64_t a, int64_t b,
                     struct pr_ev *ret)
 {
     if (b == 0)
         return zero_division(x);
     if (op == ET_SLASH) {
-        bool exact = llabs(a) <= 1LL << 53 && llabs(b) <= 1LL << 53;
-        /* Doubles hold these exactly; for larger ones a long double does. */
-        *ret =
-            pr_ev_of_float(exact ? (double)a / (double)b
-                                 : (double)((long double)a / (long double)b));
+        /* A long double holds all. */
+        *ret = pr_ev_of_float(fits_double(a) && fits_double(b)
+                                  ? (double)a / (double)b
+                                  : (double)((long double)a / (long double)b));
         return true;
     }
     if (b == -1) { /* INT64_MIN / -1 would trap */
@@ -34,8 +47,7 @@ static bool int_div(struct pr_ex *x, int op, int64_t a, int64_t b,
         *ret = pr_ev_of_int(op == ET_FLOOR ? -a : 0);
         return true;
     }
-    *ret = pr_ev_of_int(op == ET_FLOOR ? floor_div(a, b)
-                                       : a - floor_div(a, b) * b);
+    *ret = pr_ev_of_int(op == ET_FLOOR ? floor_div(a, b) : floor_mod(a, b));
     return true;
 }
 

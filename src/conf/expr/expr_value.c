@@ -120,7 +120,7 @@ static bool counted(struct pr_ex *x, const struct pr_ev_range *r,
     if (!items)
         return false;
     for (int64_t i = 0; i < r->len; i++)
-        items[i] = pr_ev_of_int(r->start + i * r->step);
+        items[i] = pr_ev_range_at(r, i);
     *ret = (struct pr_ev){
         .kind = EV_LIST, .len = (uint32_t)r->len, .items = items};
     return true;

@@ -180,6 +180,14 @@ static inline struct pr_ev pr_ev_of_int(int64_t i)
     return (struct pr_ev){.kind = EV_INT, .i = i};
 }
 
+/* Unsigned: between two items of a range may be over 63 bits. */
+static inline struct pr_ev pr_ev_range_at(const struct pr_ev_range *r,
+                                          int64_t i)
+{
+    return pr_ev_of_int(
+        (int64_t)((uint64_t)r->start + (uint64_t)i * (uint64_t)r->step));
+}
+
 static inline struct pr_ev pr_ev_of_float(double f)
 {
     return (struct pr_ev){.kind = EV_FLOAT, .f = f};
