@@ -108,17 +108,19 @@ static int put_table(struct cli *c, struct pr_plan *p, uint64_t max_rows,
     struct pr_table_style style = {.width = stdout_width(),
                                    .colour = stdout_colour(c)};
     struct pr_column cols[MAX_NAMES + 1] = {{.title = "id"}};
-    const char *names[MAX_NAMES], *variable;
+    const char *const *varied = pr_plan_variable_names(p, c->arena);
+    const char *names[MAX_NAMES];
     struct pr_table *t;
     uint64_t more = 0;
     size_t n = 0;
     int rc;
 
+    if (!varied)
+        return pr_fail_nomem(err);
     if (pr_plan_groups(p) > 1)
         names[n++] = "exp.name";
-    for (size_t i = 0;
-         n < MAX_NAMES - 1 && (variable = pr_plan_variable_name(p, i)); i++)
-        names[n++] = variable;
+    for (; n < MAX_NAMES - 1 && *varied; varied++)
+        names[n++] = *varied;
     if (computes(p))
         add_name(names, &n, "exp.model");
     else if (is_set(p, "suite.experiment"))

@@ -286,7 +286,9 @@ int pr_expand_resolve(struct pr_expander *x, uint32_t name, struct pr_err *err)
                 s->busy ? "'${%s}' refers to itself"
                         : "'${%s}' is at the end of a chain of 500 names",
                 pr_names_text(x->names, name));
-        pr_hint(err, "one of the parameters it names, names it again");
+        pr_hint(err, s->busy ? "one of the parameters it names, names it again"
+                             : "no parameter may follow from another through "
+                               "more names than that");
         return blame(x, set, PR_E_CONF, err);
     }
     s->busy = true;

@@ -39,6 +39,7 @@ struct pr_setting {
     const struct pr_setting *under; /* what it replaced, or NULL */
     const char *below; /* the key of a map that the value is for, or NULL */
     const char *spelt; /* the older name it was given by, or NULL */
+    uint32_t laid;     /* keys that were laid over a map one by one */
     uint64_t hash;     /* of the name and the value as written */
 };
 

@@ -53,18 +53,36 @@ static bool put(struct pr_arena *a, const struct pr_value *map,
     return true;
 }
 
-const struct pr_setting *pr_below_lay(struct pr_arena *a,
-                                      struct pr_names *names,
-                                      const struct pr_setting *present,
-                                      const struct pr_setting *set, bool remove)
+static int too_many(const char *name, const struct pr_setting *set,
+                    struct pr_err *err)
+{
+    char where[256];
+
+    pr_fail(err, PR_E_CONF, pr_origin_text(&set->origin, where),
+            "more than %d keys of '%s' are set one by one", PR_BELOW_MAX, name);
+    return pr_hint(err, "give it as a map: %s={...}", name);
+}
+
+int pr_below_lay(struct pr_arena *a, struct pr_names *names,
+                 const struct pr_setting *present, const struct pr_setting *set,
+                 bool remove, const struct pr_setting **ret, struct pr_err *err)
 {
     const char *name = pr_names_text(names, set->name);
     const struct pr_value *map = present ? &present->value : NULL;
+    struct pr_setting *new;
     struct pr_value v;
 
+    *ret = present;
     if (remove && (!map || map->kind != PR_MAP))
-        return present; /* there is no such key */
+        return PR_OK; /* there is no such key */
+    if (!remove && present && present->laid >= PR_BELOW_MAX)
+        return too_many(name, set, err);
     if (!put(a, map, set->below, remove ? NULL : &set->value, &set->origin, &v))
-        return NULL;
-    return pr_setting_new(a, names, name, strlen(name), &v, &set->origin);
+        return pr_fail_nomem(err);
+    new = pr_setting_new(a, names, name, strlen(name), &v, &set->origin);
+    if (!new)
+        return pr_fail_nomem(err);
+    new->laid = present ? present->laid + 1 : 1;
+    *ret = new;
+    return PR_OK;
 }

@@ -19,26 +19,27 @@ struct maker {
 
 /* Sets over what is there, and remembers that for --explain. The copy lives as
  * long as the combination. */
-static bool set_over(struct maker *m, struct pr_params *p,
-                     const struct pr_setting *set)
+static int set_over(struct maker *m, struct pr_params *p,
+                    const struct pr_setting *set, struct pr_err *err)
 {
     struct pr_setting *copy;
 
-    if (set->below)
-        set = pr_below_lay(m->arena, m->plan->scope.names, p->slot[set->name],
-                           set, false);
-    if (!set)
-        return false;
+    if (set->below) {
+        int rc = pr_below_lay(m->arena, m->plan->scope.names,
+                              p->slot[set->name], set, false, &set, err);
+        if (rc)
+            return rc;
+    }
     if (p->slot[set->name]) {
         copy = PR_ARENA_NEW(m->arena, struct pr_setting);
         if (!copy)
-            return false;
+            return pr_fail_nomem(err);
         *copy = *set;
         copy->under = p->slot[set->name];
         set = copy;
     }
     pr_params_set(p, set);
-    return true;
+    return PR_OK;
 }
 
 static struct pr_params *copy_params(struct maker *m,
@@ -167,33 +168,50 @@ static int captured(struct maker *m, const struct pr_extension *e,
     return PR_OK;
 }
 
-/* Captures are taken from the experiment as it was when it matched. */
-static int set_list(struct maker *m, const struct pr_extension *e,
-                    const struct lookup *matched,
-                    const struct pr_settings *list, struct pr_params *to,
-                    struct pr_err *err)
+/* The setting with what the condition captured in it. */
+static int fill(struct maker *m, const struct pr_extension *e,
+                const struct lookup *matched, const struct pr_setting *set,
+                const struct pr_setting **ret, struct pr_err *err)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const struct pr_setting *set = list->items[i];
-        const char *name = pr_names_text(matched->names, set->name);
+    const char *name = pr_names_text(matched->names, set->name);
+    struct pr_setting *filled;
+    struct pr_value v;
+    int rc;
 
-        if (set->dynamic && has_capture(&set->value)) {
-            struct pr_setting *filled;
-            struct pr_value v;
-            int rc = captured(m, e, matched, &set->value, &v, err);
-            if (rc)
-                return rc;
-            filled = pr_setting_new(m->arena, m->plan->scope.names, name,
-                                    strlen(name), &v, &set->origin);
-            if (!filled)
-                return pr_fail_nomem(err);
-            filled->below = set->below;
-            set = filled;
-        }
-        if (!set_over(m, to, set))
-            return pr_fail_nomem(err);
-    }
+    *ret = set;
+    if (!set->dynamic || !has_capture(&set->value))
+        return PR_OK;
+    rc = captured(m, e, matched, &set->value, &v, err);
+    if (rc)
+        return rc;
+    filled = pr_setting_new(m->arena, m->plan->scope.names, name, strlen(name),
+                            &v, &set->origin);
+    if (!filled)
+        return pr_fail_nomem(err);
+    filled->below = set->below;
+    *ret = filled;
     return PR_OK;
+}
+
+/* Captures are taken from the experiment as it was when it matched: all of
+ * them before anything is set, since it may be the same. */
+static int set_lists(struct maker *m, const struct pr_extension *e,
+                     const struct lookup *matched,
+                     const struct pr_settings *lists[2], struct pr_params *to,
+                     struct pr_err *err)
+{
+    size_t n = lists[0]->count, all = n + (lists[1] ? lists[1]->count : 0);
+    const struct pr_setting **sets =
+        PR_ARENA_ARRAY(m->arena, const struct pr_setting *, all + 1);
+    int rc = sets ? PR_OK : pr_fail_nomem(err);
+
+    for (size_t i = 0; i < all && !rc; i++)
+        rc = fill(m, e, matched,
+                  i < n ? lists[0]->items[i] : lists[1]->items[i - n], &sets[i],
+                  err);
+    for (size_t i = 0; i < all && !rc; i++)
+        rc = set_over(m, to, sets[i], err);
+    return rc;
 }
 
 static int push(struct maker *m, struct pr_variants *v, struct pr_params *p,
@@ -210,7 +228,9 @@ static int push(struct maker *m, struct pr_variants *v, struct pr_params *p,
     return PR_OK;
 }
 
-/* One extension on one experiment; what becomes of it is pushed to out. */
+/* One extension on one experiment; what becomes of it is pushed to out. The
+ * last case takes the experiment itself: many extensions that match in turn
+ * would be as many copies of all parameters. */
 static int extend(struct maker *m, const struct pr_extension *e,
                   struct pr_params *p, struct pr_variants *out,
                   struct pr_err *err)
@@ -225,19 +245,17 @@ static int extend(struct maker *m, const struct pr_extension *e,
         return rc;
     if (!rc)
         return push(m, out, p, err);
-    for (size_t c = 0; c < cases; c++) {
-        struct pr_params *new = copy_params(m, p);
-        if (!new)
-            return pr_fail_nomem(err);
-        rc = set_list(m, e, &l, &e->params, new, err);
-        if (!rc && e->case_count)
-            rc = set_list(m, e, &l, &e->cases[c], new, err);
+    rc = PR_OK;
+    for (size_t c = 0; c < cases && !rc; c++) {
+        struct pr_params *new = c + 1 < cases ? copy_params(m, p) : p;
+        const struct pr_settings *lists[2] = {
+            &e->params, e->case_count ? &e->cases[c] : NULL};
+
+        rc = new ? set_lists(m, e, &l, lists, new, err) : pr_fail_nomem(err);
         if (!rc)
             rc = push(m, out, new, err);
-        if (rc)
-            return rc;
     }
-    return PR_OK;
+    return rc;
 }
 
 /* Without those that nothing is set in: there is nothing to run. */
@@ -281,9 +299,11 @@ int pr_combine(const struct pr_plan *p, const struct pr_group *g,
 
     if (!base)
         return pr_fail_nomem(err);
-    for (size_t i = 0; i < g->var_count; i++)
-        if (!set_over(&m, base, g->vars[i].values.items[wheel[i]]))
-            return pr_fail_nomem(err);
+    for (size_t i = 0; i < g->var_count; i++) {
+        rc = set_over(&m, base, g->vars[i].values.items[wheel[i]], err);
+        if (rc)
+            return rc;
+    }
     if (!pr_weak_lay(p, a, base)) /* conditions look at it */
         return pr_fail_nomem(err);
     rc = push(&m, &now, base, err);

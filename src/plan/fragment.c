@@ -1,6 +1,7 @@
 /* Building fragments. Older names end here. */
 #include "plan/fragment.h"
 
+#include "base/hash.h"
 #include "conf/alias.h"
 
 #include <string.h>
@@ -59,24 +60,80 @@ static int add_setting(struct pr_scope *s, struct pr_settings *list,
     return rc || !set ? rc : push_setting(s, list, set, err);
 }
 
-static bool same_place(const struct pr_setting *a, const struct pr_setting *b)
+/* ---- the same parameter twice */
+
+static bool same_text(const char *a, const char *b)
 {
-    return a->name == b->name && !a->below == !b->below &&
-           (!a->below || strcmp(a->below, b->below) == 0);
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_place(struct pr_scope *s, const struct pr_setting *a,
+                       const struct pr_setting *b)
+{
+    s->comparisons++;
+    return a->name == b->name && same_text(a->below, b->below);
+}
+
+static size_t place_of(const struct pr_settings *list,
+                       const struct pr_setting *set)
+{
+    uint64_t h =
+        set->below ? pr_hash_bytes(set->below, strlen(set->below), 1) : 0;
+
+    return pr_hash_mix(h + set->name) & list->mask;
+}
+
+/* A file says a thing once, or once by each of its names: what stands for one
+ * place in the table is little. */
+static void put_place(struct pr_scope *s, struct pr_settings *list,
+                      struct pr_setting *set)
+{
+    size_t i = place_of(list, set);
+
+    for (; list->by_place[i]; i = (i + 1) & list->mask)
+        if (same_place(s, list->by_place[i], set) &&
+            same_text(list->by_place[i]->spelt, set->spelt))
+            break;
+    list->placed += !list->by_place[i];
+    list->by_place[i] = set;
+}
+
+static int note_place(struct pr_scope *s, struct pr_settings *list,
+                      struct pr_setting *set, struct pr_err *err)
+{
+    struct pr_setting **old = list->by_place;
+    size_t room = old ? list->mask + 1 : 0;
+
+    if (2 * (list->placed + 1) > room) {
+        size_t cap = room ? 2 * room : 64;
+
+        list->by_place = PR_ARENA_ARRAY(s->arena, struct pr_setting *, cap);
+        if (!list->by_place)
+            return pr_fail_nomem(err);
+        list->mask = cap - 1;
+        list->placed = 0;
+        for (size_t i = 0; i < room; i++)
+            if (old[i])
+                put_place(s, list, old[i]);
+    }
+    put_place(s, list, set);
+    return PR_OK;
 }
 
 /* In one file, today's name is stronger than an older one wherever they stand:
  * so it is in DLIO, which knows today's only. *ret_keep: set is to be added. */
-static int settle_twice(struct pr_scope *s, const struct pr_fragment *f,
+static int settle_twice(struct pr_scope *s, const struct pr_settings *list,
                         const struct pr_setting *set, bool *ret_keep,
                         struct pr_err *err)
 {
-    for (size_t i = 0; i < f->params.count; i++) {
-        const struct pr_setting *old = f->params.items[i];
+    size_t i = list->by_place ? place_of(list, set) : 0;
+
+    for (; list->by_place && list->by_place[i]; i = (i + 1) & list->mask) {
+        const struct pr_setting *old = list->by_place[i];
         const struct pr_setting *weak = old->spelt ? old : set;
         char where[256];
 
-        if (!same_place(old, set) || (!old->spelt && !set->spelt))
+        if (!same_place(s, old, set) || (!old->spelt && !set->spelt))
             continue;
         if (!old->spelt)
             *ret_keep = false;
@@ -106,24 +163,43 @@ int pr_fragment_param(struct pr_scope *s, struct pr_fragment *f,
     if (rc || !set)
         return rc;
     if (f->file && *f->file)
-        rc = settle_twice(s, f, set, &keep, err);
+        rc = settle_twice(s, &f->params, set, &keep, err);
+    if (!rc && keep && f->file && *f->file)
+        rc = note_place(s, &f->params, set, err);
     return rc || !keep ? rc : push_setting(s, &f->params, set, err);
 }
 
-static struct pr_variable *variable(struct pr_scope *s, struct pr_fragment *f,
-                                    uint32_t name)
+/* ---- variables */
+
+int pr_fail_variables(const struct pr_origin *origin, struct pr_err *err)
+{
+    char where[256];
+
+    pr_fail(err, PR_E_CONF, pr_origin_text(origin, where),
+            "more than %d variables", PR_MAX_VARIABLES);
+    return pr_hint(err, "one that has a single value is a parameter");
+}
+
+static int variable(struct pr_scope *s, struct pr_fragment *f, uint32_t name,
+                    const struct pr_origin *origin, struct pr_variable **ret,
+                    struct pr_err *err)
 {
     struct pr_variable *vars;
 
     for (size_t i = 0; i < f->var_count; i++)
-        if (f->vars[i].name == name)
-            return &f->vars[i];
+        if (f->vars[i].name == name) {
+            *ret = &f->vars[i];
+            return PR_OK;
+        }
+    if (f->var_count == PR_MAX_VARIABLES)
+        return pr_fail_variables(origin, err);
     vars = pr_arena_grow(s->arena, f->vars, f->var_count, &f->var_cap,
                          sizeof *vars);
     if (!vars)
-        return NULL;
+        return pr_fail_nomem(err);
     f->vars = vars;
-    return &vars[f->var_count++];
+    *ret = &vars[f->var_count++];
+    return PR_OK;
 }
 
 /* In a sweep what says nothing stands for the default. */
@@ -162,10 +238,12 @@ int pr_fragment_variable(struct pr_scope *s, struct pr_fragment *f,
     const struct pr_value *values = value;
     uint32_t id = variable_name(s, name, len);
     uint32_t count = 1;
-    struct pr_variable *var;
+    struct pr_variable *var = NULL;
+    int rc = id == PR_NO_NAME ? pr_fail_nomem(err)
+                              : variable(s, f, id, origin, &var, err);
 
-    if (id == PR_NO_NAME || !(var = variable(s, f, id)))
-        return pr_fail_nomem(err);
+    if (rc)
+        return rc;
     *var = (struct pr_variable){.name = id, .origin = *origin};
     if (value->kind == PR_LIST) {
         values = value->items;
@@ -173,7 +251,7 @@ int pr_fragment_variable(struct pr_scope *s, struct pr_fragment *f,
     }
     for (uint32_t i = 0; i < count; i++) {
         struct pr_origin at = *origin;
-        int rc;
+
         if (values[i].line && at.line) {
             at.line = values[i].line;
             at.col = values[i].col;

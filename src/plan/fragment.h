@@ -15,7 +15,14 @@
 struct pr_settings {
     struct pr_setting **items;
     size_t count, cap;
+    struct pr_setting **by_place; /* the last of each name, key and spelling,
+                                     hashed; NULL: not looked for */
+    size_t mask, placed;
 };
+
+/* Nobody sweeps over more: what there is of each is compared with all others.
+ */
+enum { PR_MAX_VARIABLES = 1000 };
 
 struct pr_variable {
     uint32_t name;
@@ -59,6 +66,7 @@ struct pr_scope {
     size_t device_count;
     struct pr_regex **regexes; /* to free */
     size_t regex_count, regex_cap;
+    uint64_t comparisons; /* of settings with one another: a test looks at it */
 };
 
 /* Adds a parameter. Dotted names are the caller's to build. */
@@ -69,7 +77,7 @@ int pr_fragment_param(struct pr_scope *s, struct pr_fragment *f,
                       struct pr_err *err) PR_MUST_CHECK;
 
 /* Adds a variable; a value that is no list is a list of one. A variable of
- * the same name is replaced. */
+ * the same name is replaced. At most PR_MAX_VARIABLES. */
 int pr_fragment_variable(struct pr_scope *s, struct pr_fragment *f,
                          const char *name, size_t len,
                          const struct pr_value *value,
@@ -84,6 +92,9 @@ int pr_fragment_extension(struct pr_scope *s, struct pr_fragment *f,
 
 /* The declaration of a name, made on first use; NULL: out of memory. */
 struct pr_decl *pr_scope_decl(struct pr_scope *s, uint32_t name);
+
+/* That there are too many variables. */
+int pr_fail_variables(const struct pr_origin *origin, struct pr_err *err);
 
 /* Keeps a compiled pattern until the plan is freed. */
 bool pr_scope_keep_regex(struct pr_scope *s, struct pr_regex *re);

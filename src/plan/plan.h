@@ -50,7 +50,9 @@ int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,
 size_t pr_plan_groups(const struct pr_plan *p);
 
 /* What experiments are meant to differ in: the variables of all groups, then
- * what cases of extensions set. NULL when i is too large. */
-const char *pr_plan_variable_name(const struct pr_plan *p, size_t i);
+ * what cases of extensions set. In the arena, NULL at the end; NULL: out of
+ * memory. */
+const char *const *pr_plan_variable_names(const struct pr_plan *p,
+                                          struct pr_arena *a);
 
 #endif

@@ -70,13 +70,14 @@ static int put_defaults(struct writer *w, const struct pr_plan *p,
  * extensions set. Reports make columns of them. */
 static void put_varied(struct writer *w, const struct pr_plan *p)
 {
-    const char *name;
+    const char *const *names = pr_plan_variable_names(p, p->scope.arena);
 
     pr_buf_str(&w->buf, "\"variables\": [");
-    for (size_t i = 0; (name = pr_plan_variable_name(p, i)); i++) {
+    for (size_t i = 0; names && names[i]; i++) {
         pr_buf_str(&w->buf, i ? ", " : "");
-        pr_json_string(&w->buf, name, strlen(name));
+        pr_json_string(&w->buf, names[i], strlen(names[i]));
     }
+    w->buf.failed |= !names;
     pr_buf_str(&w->buf, "], ");
 }
 

@@ -117,11 +117,12 @@ static int lay(struct pr_plan *p, struct pr_params *params,
     if (!pr_params_reserve(params, p->scope.arena,
                            pr_names_count(p->scope.names)))
         return pr_fail_nomem(err);
-    if (set->below)
-        set = pr_below_lay(p->scope.arena, p->scope.names,
-                           params->slot[set->name], set, false);
-    if (!set)
-        return pr_fail_nomem(err);
+    if (set->below) {
+        int rc = pr_below_lay(p->scope.arena, p->scope.names,
+                              params->slot[set->name], set, false, &set, err);
+        if (rc)
+            return rc;
+    }
     if (params->slot[set->name]) {
         copy = PR_ARENA_NEW(p->scope.arena, struct pr_setting);
         if (!copy)
@@ -285,13 +286,13 @@ static int lay_without(struct pr_plan *p, struct pr_params *params,
 {
     const struct pr_setting *present = pr_params_get(params, set->name);
     const struct pr_setting *left;
+    int rc;
 
     if (!present)
         return PR_OK;
-    left = pr_below_lay(p->scope.arena, p->scope.names, present, set, true);
-    if (!left)
-        return pr_fail_nomem(err);
-    return left == present ? PR_OK : lay(p, params, left, err);
+    rc = pr_below_lay(p->scope.arena, p->scope.names, present, set, true, &left,
+                      err);
+    return rc || left == present ? rc : lay(p, params, left, err);
 }
 
 static int lay_cli(struct pr_plan *p, struct pr_params *params,
@@ -321,6 +322,8 @@ static int merge_vars(struct pr_plan *p, struct pr_group *g, size_t *cap,
         while (j < g->var_count && g->vars[j].name != f->vars[i].name)
             j++;
         if (j == g->var_count) {
+            if (j == PR_MAX_VARIABLES)
+                return pr_fail_variables(&f->vars[i].origin, err);
             vars = pr_arena_grow(p->scope.arena, g->vars, j, cap, sizeof *vars);
             if (!vars)
                 return pr_fail_nomem(err);
@@ -551,44 +554,47 @@ static bool is_shown(const struct pr_plan *p, uint32_t name)
            strncmp(text, "suite.slot", 10) != 0;
 }
 
-/* Notes a name once; true when it is the one asked for. */
-static bool is_nth(const struct pr_plan *p, uint32_t name, uint8_t *seen,
-                   size_t *i)
-{
-    if (seen[name] || !is_shown(p, name))
-        return false;
-    seen[name] = 1;
-    return (*i)-- == 0;
-}
-
 /* The parameter that a variable changes, which it may be only a key of. */
 static uint32_t shown_name(const struct pr_variable *v)
 {
     return v->values.count ? v->values.items[0]->name : v->name;
 }
 
-static uint32_t nth_varied(const struct pr_plan *p, uint8_t *seen, size_t i)
+struct varied {
+    const struct pr_plan *plan;
+    const char **names;
+    uint8_t *seen; /* by number of the name */
+    size_t count;
+};
+
+static void add_varied(struct varied *v, uint32_t name)
 {
+    if (v->seen[name] || !is_shown(v->plan, name))
+        return;
+    v->seen[name] = 1;
+    v->names[v->count++] = pr_names_text(v->plan->scope.names, name);
+}
+
+const char *const *pr_plan_variable_names(const struct pr_plan *p,
+                                          struct pr_arena *a)
+{
+    uint32_t all = pr_names_count(p->scope.names);
+    struct varied v = {.plan = p,
+                       .names = PR_ARENA_ARRAY(a, const char *, all + 1),
+                       .seen = PR_ARENA_ARRAY(a, uint8_t, all + 1)};
+
+    if (!v.names || !v.seen)
+        return NULL;
     for (size_t g = 0; g < p->group_count; g++)
-        for (size_t v = 0; v < p->groups[g].var_count; v++)
-            if (is_nth(p, shown_name(&p->groups[g].vars[v]), seen, &i))
-                return shown_name(&p->groups[g].vars[v]);
+        for (size_t i = 0; i < p->groups[g].var_count; i++)
+            add_varied(&v, shown_name(&p->groups[g].vars[i]));
     for (size_t g = 0; g < p->group_count; g++)
         for (size_t e = 0; e < p->groups[g].ext_count; e++)
             for (size_t c = 0; c < p->groups[g].exts[e].case_count; c++) {
                 const struct pr_settings *s = &p->groups[g].exts[e].cases[c];
+
                 for (size_t k = 0; k < s->count; k++)
-                    if (is_nth(p, s->items[k]->name, seen, &i))
-                        return s->items[k]->name;
+                    add_varied(&v, s->items[k]->name);
             }
-    return PR_NO_NAME;
-}
-
-const char *pr_plan_variable_name(const struct pr_plan *p, size_t i)
-{
-    uint8_t *seen = pr_alloc_zeroed(pr_names_count(p->scope.names));
-    uint32_t name = seen ? nth_varied(p, seen, i) : PR_NO_NAME;
-
-    pr_free(seen);
-    return name == PR_NO_NAME ? NULL : pr_names_text(p->scope.names, name);
+    return v.names;
 }

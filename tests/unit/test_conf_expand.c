@@ -132,6 +132,21 @@ static const char *expand(struct pr_arena *a, const char *params,
     return got;
 }
 
+/* What is advised where it fails. */
+static const char *expand_hint(struct pr_arena *a, const char *params)
+{
+    struct pr_err err = {0};
+    struct pr_expander *x;
+    struct bench b;
+
+    open_bench(&b, params, "{}");
+    x = expander(&b);
+    assert_int_equal(pr_expand(x, &b.params, &err), PR_E_CONF);
+    pr_expander_free(x);
+    close_bench(&b);
+    return pr_arena_str(a, err.hint);
+}
+
 struct row {
     const char *params, *want; /* want of "!…": part of the message */
 };
@@ -413,6 +428,10 @@ static void chains_are_long_but_not_without_end(void **state)
     assert_non_null(
         strstr(expand(a, chain(a, 450), "{}"), "{\"a450\": \"end\""));
     assert_int_equal(expand(a, chain(a, 1000), "{}")[0], '!');
+    /* Nothing in it names itself, and nobody says so. */
+    assert_non_null(strstr(expand_hint(a, chain(a, 1000)), "more names"));
+    assert_non_null(strstr(expand_hint(a, "{\"a\": \"${b}\", \"b\": \"${a}\"}"),
+                           "names it again"));
 }
 
 /* Doubling 40 times must stop at the limit, soon. */

@@ -2,6 +2,8 @@
  * Building plans: who wins over whom, provenance, variables, extensions, and
  * names that are not known.
  */
+#include "plan/spec.h"
+
 #include "plans.h"
 
 static const struct pr_plan_opts bare = {.no_defaults = true};
@@ -483,6 +485,81 @@ static void slips_are_warned_of(void **state)
 
 #define HERE(test) cmocka_unit_test_setup_teardown(test, enter_dir, leave_dir)
 
+/* Of a file with many parameters each is compared with few others, and what is
+ * compared with all others has a limit that is said. */
+static void large_files_take_linear_work(void **state)
+{
+    static const char *const formats[] = {"my.p%d: 1\n", "my.map.p%d: 1\n",
+                                          "runtime.env.P%d: 1\n"};
+    enum { MANY = 20000 };
+
+    (void)state;
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
+        struct pr_plan *p;
+
+        for (int i = 0; i < MANY; i++)
+            pr_buf_printf(&text, formats[f], i);
+        put_file("many.yaml", text.data);
+        assert_int_equal(make_plan(&bare, ARGS("@many.yaml"), &p, NULL), PR_OK);
+        assert_true(p->scope.comparisons < 20 * MANY);
+        pr_plan_free(p);
+    }
+}
+
+static void what_has_limits(void **state)
+{
+    static const struct {
+        const char *head, *format, *want;
+    } rows[] = {
+        {"variables:\n", "  v%d: [1]\n", "more than 1000 variables"},
+        {"exp.model: m\n", "exp.model_opts.k%d: 1\n",
+         "more than 1000 keys of 'exp.model_opts' are set one by one"},
+    };
+
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (int n = 1000; n <= 1001; n++) {
+            PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
+            struct pr_err err = {0};
+            struct pr_plan *p;
+            int rc;
+
+            pr_buf_printf(&text, "%s%s", r ? "" : "experiments:\n- ",
+                          rows[r].head);
+            for (int i = 0; i < n; i++) {
+                pr_buf_str(&text, r ? "" : "  ");
+                pr_buf_printf(&text, rows[r].format, i);
+            }
+            put_file("much.yaml", text.data);
+            rc = make_plan(&full, ARGS("@much.yaml"), &p, &err);
+            assert_int_equal(rc, n > 1000 ? PR_E_CONF : PR_OK);
+            if (rc)
+                assert_string_equal(err.msg, rows[r].want);
+            else
+                pr_plan_free(p);
+        }
+}
+
+/* The last case takes the experiment itself, and captures are still of what
+ * matched. */
+static void extensions_set_what_they_match(void **state)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+
+    (void)state;
+    assert_string_equal(
+        experiments(a, &bare,
+                    ARGS("-P m=\"ab\"",
+                         "-E {\"condition\": {\"m\": \"(a)(b)\"}, "
+                         "\"parameters\": {\"m\": \"${__condition.m_2}\", "
+                         "\"x\": \"${__condition.m_1}\"}, "
+                         "\"cases\": [{\"c\": 1}, "
+                         "{\"c\": \"${__condition.m_0}\"}]}")),
+        "{\"m\": \"b\", \"x\": \"a\", \"c\": 1}\n"
+        "{\"m\": \"b\", \"x\": \"a\", \"c\": \"ab\"}\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -496,6 +573,9 @@ int main(void)
         HERE(names_of_ones_own_pass),
         HERE(unknown_names_of_peers_are_warned_of),
         HERE(slips_are_warned_of),
+        HERE(large_files_take_linear_work),
+        HERE(what_has_limits),
+        HERE(extensions_set_what_they_match),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
