@@ -107,7 +107,8 @@ void bench_args_done(struct bench_args *a)
 static void warn(const struct pr_bench_counts *n)
 {
     for (size_t i = 0; i < n->note_count; i++)
-        say_warning(n->notes[i].where, n->notes[i].msg, n->notes[i].hint);
+        if (!n->damaged || strcmp(n->notes[i].msg, n->damage.msg) != 0)
+            say_warning(n->notes[i].where, n->notes[i].msg, n->notes[i].hint);
     if (n->bad_lines > 1)
         say(SAY_WARNING, "warning: %llu lines had unreadable values\n",
             (unsigned long long)n->bad_lines);
@@ -166,6 +167,18 @@ void bench_args_warn(const struct cli *c, const struct pr_bench *set)
     else if (!pr_bench_counts(set)->files)
         say_warning("", "there is nothing to read in these folders",
                     "folders inside folders are read with --recursive");
+}
+
+int bench_args_whole(const struct cli *c, const struct pr_bench *set,
+                     struct pr_err *err)
+{
+    const struct pr_bench_counts *n = pr_bench_counts(set);
+
+    if (!n->damaged || arg_on(c, A_IGNORE_ERRORS))
+        return PR_OK;
+    *err = n->damage;
+    return pr_hint(err, "what could be read is in the answer; "
+                        "--ignore-errors takes that for all of it");
 }
 
 int bench_args_read(const struct cli *c, const struct bench_args *a,

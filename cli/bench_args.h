@@ -28,6 +28,10 @@ int bench_args_opts(const struct cli *c, const struct bench_args *a,
 
 /* Says what could not be read. */
 void bench_args_warn(const struct cli *c, const struct pr_bench *set);
+/* Said at the end: an archive that is not whole is status 5, whatever it held;
+ * not with --ignore-errors. */
+int bench_args_whole(const struct cli *c, const struct pr_bench *set,
+                     struct pr_err *err) PR_MUST_CHECK;
 
 /* Reads the inputs. What the queries do not match is left out; what could not
  * be read is for bench_args_warn. */

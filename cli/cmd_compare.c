@@ -177,5 +177,12 @@ int cmd_compare(struct cli *c, struct pr_err *err)
         rc = check_sets(sets, c->rest_count, err);
     if (!rc)
         rc = pr_compare(sets, c->rest_count, &o, c->arena, &found, err);
-    return rc ? rc : show_it(c, &found, &show, err);
+    if (!rc)
+        rc = show_it(c, &found, &show, err);
+    for (size_t i = 0; !rc && i < c->rest_count; i++)
+        if (sets[i].cut) {
+            *err = sets[i].note;
+            rc = pr_hint(err, "what could be read of it is compared");
+        }
+    return rc;
 }

@@ -259,6 +259,8 @@ static int check_read(const struct cli *c, const struct pr_bench *set,
 
     if (n->results || !n->unreadable || arg_on(c, A_IGNORE_ERRORS))
         return PR_OK;
+    if (n->damaged)
+        return bench_args_whole(c, set, err);
     pr_fail(err, PR_E_FORMAT, "", "no result: %llu of %llu files are damaged",
             (unsigned long long)n->unreadable, (unsigned long long)n->files);
     return pr_hint(err, "--ignore-errors takes what is left for an answer");
@@ -295,6 +297,8 @@ int cmd_parse(struct cli *c, struct pr_err *err)
         rc = check_read(c, set, err);
     if (!rc)
         rc = show(c, set, report ? &spec : NULL, err);
+    if (!rc)
+        rc = bench_args_whole(c, set, err);
     pr_bench_free(set);
     bench_args_done(&args);
     return rc;

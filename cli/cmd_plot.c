@@ -123,6 +123,8 @@ int cmd_plot(struct cli *c, struct pr_err *err)
         rc = check(&p, set, err);
     if (!rc)
         rc = print(&p, err);
+    if (!rc)
+        rc = bench_args_whole(c, set, err);
     pr_bench_free(set);
     bench_args_done(&args);
     return rc;

@@ -105,6 +105,8 @@ static int report(struct cli *c, const struct bench_args *args,
     rc = nothing(&s, set, o->target, err);
     if (!rc)
         rc = print(c, &s, o->target, err);
+    if (!rc)
+        rc = bench_args_whole(c, set, err);
     pr_bench_free(set);
     return rc;
 }

@@ -349,6 +349,9 @@ static int report_run(struct report *r, struct pr_err *err)
         rc = pr_run_table(r->dir, r->format, &r->style, 0, r->out, &found, err);
     if (rc)
         return rc;
+    if (found.unreadable)
+        say_warning(found.first_bad.where, found.first_bad.msg,
+                    found.first_bad.hint);
     say_left(r->dir, &left);
     if (r->format == PR_TABLE_TEXT) {
         pr_buf_char(r->out, '\n');

@@ -111,6 +111,9 @@ static void add_counts(struct pr_bench_counts *to,
     to->results += from->results;
     to->empty += from->empty;
     to->unreadable += from->unreadable;
+    if (!to->damaged)
+        to->damage = from->damage;
+    to->damaged += from->damaged;
     to->missing += from->missing;
     to->bad_lines += from->bad_lines;
     to->long_lines += from->long_lines;

@@ -58,12 +58,14 @@ struct pr_bench_counts {
     uint64_t results;    /* found in them, before filters */
     uint64_t empty;      /* files without any */
     uint64_t unreadable; /* files that failed, in whole or from some place on */
-    uint64_t missing;    /* experiments without a result that were left out */
-    uint64_t bad_lines;  /* parameter lines whose value is unreadable */
-    uint64_t long_lines; /* over PR_LOG_MAX_LINE */
-    uint64_t dropped;    /* values beyond PR_BENCH_MAX_ROW */
-    uint64_t underived;  /* results that lack what pr_bench_derive asks for */
-    size_t note_count;   /* the first of these troubles, with place */
+    uint64_t damaged;    /* of these: archives and packed files, not whole */
+    struct pr_err damage; /* of the first of them */
+    uint64_t missing;     /* experiments without a result that were left out */
+    uint64_t bad_lines;   /* parameter lines whose value is unreadable */
+    uint64_t long_lines;  /* over PR_LOG_MAX_LINE */
+    uint64_t dropped;     /* values beyond PR_BENCH_MAX_ROW */
+    uint64_t underived;   /* results that lack what pr_bench_derive asks for */
+    size_t note_count;    /* the first of these troubles, with place */
     struct pr_err notes[PR_BENCH_NOTES];
 };
 

@@ -41,10 +41,25 @@ static int feed_told(struct stream *s, const char *p, size_t len,
                   : pr_bench_intake_feed(s->in, p, len, err);
 }
 
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+/* So short that only its name can tell what it was. */
+static bool was_tar(const char *path)
+{
+    return ends_with(path, ".tar") || ends_with(path, ".tar.gz") ||
+           ends_with(path, ".tgz");
+}
+
 static int tell(struct stream *s, struct pr_err *err)
 {
     s->told = true;
-    if (pr_bench_is_tar(s->first, s->have)) {
+    if (pr_bench_is_tar(s->first, s->have) ||
+        (s->have < BLOCK && was_tar(s->item->path))) {
         s->tar = pr_bench_tar_new(s->r, s->item->path, err);
         return s->tar ? PR_OK : PR_E_NOMEM;
     }
@@ -85,7 +100,7 @@ static int finish(struct stream *s, struct pr_err *err)
         s->in = NULL;
         rc = pr_bench_intake_end(in, err);
     }
-    return rc;
+    return rc || !s->tar ? rc : pr_bench_tar_end(s->tar, err);
 }
 
 /* ---- files */
@@ -126,11 +141,13 @@ static int pump_gzip(struct stream *s, int fd, char *buf, ssize_t n,
     struct pr_inflate *z = pr_inflate_new();
     char *out = pr_alloc(PIECE);
     enum pr_inflate_end end = PR_INFLATE_MORE;
+    uint64_t bytes = 0;
     int rc = z && out ? PR_OK : pr_fail_nomem(err);
 
     if (!rc)
         pr_inflate_start(z, PR_WRAP_GZIP);
     while (!rc && n > 0 && end != PR_INFLATE_BAD) {
+        bytes += (size_t)n;
         rc = feed_inflated(s, z, out, buf, (size_t)n, &end, err);
         if (!rc && end != PR_INFLATE_BAD)
             n = read_some(fd, buf);
@@ -139,7 +156,11 @@ static int pump_gzip(struct stream *s, int fd, char *buf, ssize_t n,
         pr_fail_errno(ret_bad, PR_E_IO, s->item->path, "cannot read");
     else if (!rc && end != PR_INFLATE_END)
         pr_fail(ret_bad, PR_E_FORMAT, s->item->path,
-                "the gzip data is damaged or cut short");
+                end == PR_INFLATE_BAD
+                    ? "the gzip data is damaged within its first %llu bytes"
+                    : "the gzip data is cut short: it goes on after its %llu "
+                      "bytes",
+                (unsigned long long)bytes);
     pr_inflate_free(z);
     pr_free(out);
     return rc;
@@ -206,6 +227,19 @@ static int take_zip(struct stream *s, struct pr_err *err)
     return rc;
 }
 
+/* By content; what is too short for that, by its name. */
+static bool is_gzip(const char *path, const char *p, size_t n)
+{
+    if (n < 2)
+        return ends_with(path, ".gz") || ends_with(path, ".tgz");
+    return p[0] == '\x1f' && (unsigned char)p[1] == 0x8b;
+}
+
+static bool is_zip(const char *path, const char *p, size_t n)
+{
+    return pr_zip_is(p, n) || (n < 4 && ends_with(path, ".zip"));
+}
+
 static int pump(struct stream *s, int fd, struct pr_err *ret_bad,
                 struct pr_err *err)
 {
@@ -213,9 +247,9 @@ static int pump(struct stream *s, int fd, struct pr_err *ret_bad,
     ssize_t n = read_some(fd, buf);
     int rc;
 
-    if (n > 0 && pr_zip_is(buf, (size_t)n))
+    if (n >= 0 && is_zip(s->item->path, buf, (size_t)n))
         return take_zip(s, err);
-    if (n > 2 && buf[0] == '\x1f' && (unsigned char)buf[1] == 0x8b) {
+    if (n >= 0 && is_gzip(s->item->path, buf, (size_t)n)) {
         rc = pump_gzip(s, fd, buf, n, ret_bad, err);
     } else {
         rc = take_mapped(s, fd, buf, n, err);
@@ -245,13 +279,14 @@ static int read_file(struct pr_bench_reader *r, struct pr_bench_item *item,
     pr_bench_tar_free(s.tar);
     /* Of the archive, not of us: the rest of the files does not care. */
     if (rc == PR_E_FORMAT && err) {
-        bad = *err;
+        if (!bad.code)
+            bad = *err;
         rc = PR_OK;
     }
-    if (!rc && bad.code) {
-        r->counts.unreadable++;
-        pr_bench_note(r, &bad);
-    }
+    if (!rc && bad.code == PR_E_FORMAT)
+        pr_bench_damage(r, &bad);
+    else if (!rc && bad.code)
+        pr_bench_unreadable(r, &bad);
     return rc;
 }
 
@@ -286,15 +321,14 @@ static int read_run(struct pr_bench_reader *r, const char *dir,
     int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
 
     while (!rc && (rc = pr_rundata_next(d, a, &row, &bad, err)) == 1) {
-        if (bad.code) {
-            r->counts.unreadable++;
-            pr_bench_note(r, &bad);
-        }
+        if (bad.code)
+            pr_bench_unreadable(r, &bad);
         rc = PR_OK;
-        if (!row.result && !bad.code && r->opts->run_only) {
-            r->counts.missing++; /* one that was not run has not failed */
+        r->counts.files += row.result || bad.code || !r->opts->run_only;
+        if (!row.result && r->opts->run_only) {
+            /* One that was not run, or cannot be read, has not failed. */
+            r->counts.missing += !bad.code;
         } else {
-            r->counts.files++;
             rc = put_row(r, &row, dir, err);
         }
         pr_arena_reset(a);
@@ -314,8 +348,7 @@ int pr_bench_read_item(struct pr_bench_reader *r, struct pr_bench_item *item,
         return read_file(r, item, err);
     rc = read_run(r, item->path, &e);
     if (rc == PR_E_FORMAT || rc == PR_E_IO) {
-        r->counts.unreadable++;
-        pr_bench_note(r, &e);
+        pr_bench_unreadable(r, &e);
         return PR_OK;
     }
     if (rc && err)

@@ -138,6 +138,9 @@ int pr_bench_end(struct pr_bench_reader *r, const char *from,
 
 /* Trouble with a file that the others do not care for. */
 void pr_bench_note(struct pr_bench_reader *r, const struct pr_err *e);
+void pr_bench_unreadable(struct pr_bench_reader *r, const struct pr_err *e);
+/* The same of an archive, or what else is packed: it is not whole. */
+void pr_bench_damage(struct pr_bench_reader *r, const struct pr_err *e);
 
 /* ---- bytes of one file */
 
@@ -171,6 +174,8 @@ struct pr_bench_tar *pr_bench_tar_new(struct pr_bench_reader *r,
 /* PR_E_FORMAT: the archive is damaged from here on. */
 int pr_bench_tar_feed(struct pr_bench_tar *t, const char *bytes, size_t len,
                       struct pr_err *err) PR_MUST_CHECK;
+/* PR_E_FORMAT: more should have come. */
+int pr_bench_tar_end(struct pr_bench_tar *t, struct pr_err *err) PR_MUST_CHECK;
 void pr_bench_tar_free(struct pr_bench_tar *t);
 
 /* All of a zip archive. What is wrong with a member is noted, and the others
@@ -181,7 +186,7 @@ int pr_bench_zip(struct pr_bench_reader *r, const char *path, const char *data,
 /* ---- documents */
 
 /* A whole document. 1: rows were made; 0: it is JSON, but nothing we know;
- * PR_E_FORMAT: it is no JSON (rows may have been made before that place). */
+ * PR_E_FORMAT: it is no JSON. Rows that were made before damage stay. */
 int pr_bench_document(struct pr_bench_reader *r, const char *name,
                       const char *text, size_t len, enum pr_bench_kind kind,
                       struct pr_err *err) PR_MUST_CHECK;

@@ -317,3 +317,16 @@ void pr_bench_note(struct pr_bench_reader *r, const struct pr_err *e)
     if (r->counts.note_count < PR_BENCH_NOTES)
         r->counts.notes[r->counts.note_count++] = *e;
 }
+
+void pr_bench_unreadable(struct pr_bench_reader *r, const struct pr_err *e)
+{
+    r->counts.unreadable++;
+    pr_bench_note(r, e);
+}
+
+void pr_bench_damage(struct pr_bench_reader *r, const struct pr_err *e)
+{
+    if (!r->counts.damaged++)
+        r->counts.damage = *e;
+    pr_bench_unreadable(r, e);
+}

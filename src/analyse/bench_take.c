@@ -249,8 +249,7 @@ int pr_bench_judge(struct pr_bench_reader *r, const char *name,
             *err = *e;
         return rc;
     }
-    r->counts.unreadable++;
-    pr_bench_note(r, e);
+    pr_bench_unreadable(r, e);
     if (kind == PR_BENCH_FOUND)
         return PR_OK;
     log = pr_bench_intake_new(r, name, kind, err);

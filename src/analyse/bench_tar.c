@@ -18,6 +18,7 @@ struct pr_bench_tar {
     size_t have;   /* of the head */
     uint64_t left; /* of the member, then of its padding */
     uint64_t pad;
+    uint64_t bytes, members; /* that came, and of these were read */
     bool ended;
     char name[4096];
     char next_name[4096]; /* from a long-name member; "": none */
@@ -27,7 +28,7 @@ struct pr_bench_tar {
 
 bool pr_bench_is_tar(const char *head, size_t len)
 {
-    return len >= BLOCK && memcmp(head + 257, "ustar", 5) == 0;
+    return len >= 262 && memcmp(head + 257, "ustar", 5) == 0;
 }
 
 struct pr_bench_tar *pr_bench_tar_new(struct pr_bench_reader *r,
@@ -118,6 +119,7 @@ static int end_member(struct pr_bench_tar *t, struct pr_err *err)
     struct pr_bench_intake *in = t->in;
 
     t->in = NULL;
+    t->members++;
     return in ? pr_bench_intake_end(in, err) : PR_OK;
 }
 
@@ -137,6 +139,7 @@ int pr_bench_tar_feed(struct pr_bench_tar *t, const char *bytes, size_t len,
 {
     int rc = PR_OK;
 
+    t->bytes += len;
     while (!rc && len && !t->ended) {
         size_t n;
 
@@ -165,4 +168,17 @@ int pr_bench_tar_feed(struct pr_bench_tar *t, const char *bytes, size_t len,
         }
     }
     return rc;
+}
+
+/* An archive has its end marked; one that is cut between two members, too. */
+int pr_bench_tar_end(struct pr_bench_tar *t, struct pr_err *err)
+{
+    if (t->ended)
+        return PR_OK;
+    return pr_fail(err, PR_E_FORMAT, t->path,
+                   "the archive is cut short: it has no end after %llu bytes, "
+                   "%llu of its files were read, the last header is of "
+                   "'%.100s'",
+                   (unsigned long long)t->bytes, (unsigned long long)t->members,
+                   t->name);
 }

@@ -20,8 +20,7 @@ static void note(struct unzip *u, const char *name, const char *what)
     struct pr_err e = {0};
 
     pr_fail(&e, PR_E_FORMAT, u->path, "'%.100s': %s", name, what);
-    u->r->counts.unreadable++;
-    pr_bench_note(u->r, &e);
+    pr_bench_damage(u->r, &e);
 }
 
 /* What was unpacked before damage is read. */

@@ -112,7 +112,7 @@ static int see_row(struct finder *f, struct pr_columns *c,
             see_metric(c, f->arena, &results->members[i]);
     c->warned += row->result && pr_get(row->result, "warnings");
     if (status == PR_STATUS_COUNT)
-        c->without_result++;
+        c->without_result += !row->unreadable;
     else
         c->by_status[status]++;
     f->rows++;
@@ -156,8 +156,9 @@ static int see_all(struct finder *f, struct pr_rundata *d, struct pr_columns *c,
     if (!row_arena)
         return pr_fail_nomem(err);
     while ((rc = pr_rundata_next(d, row_arena, &row, &bad, err)) == 1) {
-        c->unreadable += bad.code != PR_OK;
         rc = see_row(f, c, &row, err);
+        if (row.unreadable && !c->unreadable++)
+            c->first_bad = bad;
         if (rc)
             return rc;
         pr_arena_reset(row_arena);

@@ -22,7 +22,8 @@ struct pr_columns {
     uint64_t by_status[PR_STATUS_COUNT];
     uint64_t warned; /* results with warnings */
     uint64_t without_result;
-    uint64_t unreadable; /* of these: there is a file, but not a result */
+    uint64_t unreadable;     /* there is a file, but not a result */
+    struct pr_err first_bad; /* of these */
 };
 
 /* Looks at a whole run directory. Names are in the arena. */

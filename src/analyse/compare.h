@@ -65,6 +65,7 @@ struct pr_compare_set {
     uint64_t results;            /* read */
     uint64_t unreadable;         /* files that were not */
     struct pr_err note;          /* the first of them */
+    bool cut;                    /* it is an archive that is not whole */
 };
 
 /* ---- what can be said */

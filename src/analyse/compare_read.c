@@ -357,8 +357,9 @@ static int take_rows(struct reading *r, const struct pr_bench *b,
 
     s->results = counts->results;
     s->unreadable = counts->unreadable;
+    s->cut = counts->damaged > 0;
     if (counts->note_count)
-        s->note = counts->notes[0];
+        s->note = s->cut ? counts->damage : counts->notes[0];
     /* Those that failed come last: by then it is known what they lack. */
     for (int failed = 0; failed < 2; failed++)
         for (size_t i = 0; !rc && i < pr_bench_size(b); i++) {

@@ -70,12 +70,13 @@ int pr_rundata_next(struct pr_rundata *d, struct pr_arena *a,
     if (!values)
         return pr_fail_nomem(err);
     values[0] = planned.params;
-    *ret =
-        (struct pr_rundata_row){planned.id, planned.repeat, &values[0], NULL};
+    *ret = (struct pr_rundata_row){planned.id, planned.repeat, &values[0], NULL,
+                                   false};
     if (ret_bad)
         *ret_bad = (struct pr_err){0};
     rc = pr_result_read(d->dir, planned.id, a, &values[1], ret_bad);
     if (rc == 1)
         ret->result = &values[1];
+    ret->unreadable = rc < 0;
     return rc == PR_E_NOMEM ? pr_fail_nomem(err) : 1;
 }

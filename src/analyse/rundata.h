@@ -23,7 +23,8 @@ struct pr_rundata_row {
     const char *id;
     int64_t repeat; /* 1, 2, … */
     const struct pr_value *params;
-    const struct pr_value *result; /* NULL: none yet */
+    const struct pr_value *result; /* NULL: none yet, or … */
+    bool unreadable;               /* … what is there is not a result */
 };
 
 /* 1 and the next experiment (in the arena), 0 at the end. A result that cannot

@@ -34,13 +34,13 @@ static uint64_t get64(const uint8_t *p)
 static int damaged(const struct pr_zipdir *z, const char *what,
                    struct pr_err *err)
 {
-    return pr_fail(err, PR_E_FORMAT, z->name, "a damaged zip archive: %s",
-                   what);
+    return pr_fail(err, PR_E_FORMAT, z->name,
+                   "a damaged zip archive of %zu bytes: %s", z->bytes, what);
 }
 
 bool pr_zip_is(const void *data, size_t bytes)
 {
-    return bytes >= END_BYTES && (get32(data) == LOCAL || get32(data) == END);
+    return bytes >= 4 && (get32(data) == LOCAL || get32(data) == END);
 }
 
 /* Whether so many bytes are there from that place on. */
@@ -162,5 +162,12 @@ int pr_zipdir_next(struct pr_zipdir *z, struct pr_zip_member *ret,
     };
     rc = find_data(z, local, packed, ret, err);
     z->at += whole;
+    /* Each byte is unpacked once at most, however often it is listed. */
+    z->listed += ret->packed_bytes;
+    if (!rc && z->listed > z->bytes)
+        return damaged(z,
+                       "its members overlap: together they are larger than "
+                       "all of it",
+                       err);
     return rc ? rc : 1;
 }

@@ -17,6 +17,7 @@ struct pr_zipdir {
     size_t bytes;
     const char *name; /* of the archive, for errors */
     size_t at, end;   /* of what is left of the directory */
+    uint64_t listed;  /* packed bytes of the members so far */
 };
 
 enum pr_zip_method { PR_ZIP_STORED = 0, PR_ZIP_DEFLATED = 8 };

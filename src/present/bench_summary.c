@@ -45,11 +45,15 @@ static int see(struct values *v, const struct pr_bench *set, const char *name,
     return PR_OK;
 }
 
-static bool took_time(const struct pr_bench_row *row)
+/* A program of ours that ended well, and told neither a time nor a throughput.
+ * exp.status alone does not say so: logs of DLBS's begin with it. */
+static bool ended_well(const struct pr_bench_row *row)
 {
-    const struct pr_value *v = pr_get(&row->params, "results.time");
+    const struct pr_value *status = pr_get(&row->params, "exp.status");
+    const struct pr_value *code = pr_get(&row->params, "results.exit_status");
 
-    return v && pr_is_number(v) && pr_number(v) > 0;
+    return status && status->kind == PR_STR && strcmp(status->s, "ok") == 0 &&
+           code && pr_is_number(code) && pr_number(code) == 0;
 }
 
 static void put_list(struct pr_jb *jb, const char *key, const struct values *v)
@@ -79,7 +83,8 @@ int pr_bench_summary_json(const struct pr_bench *set, struct pr_buf *out,
     int rc = PR_OK;
 
     for (size_t i = 0; i < all; i++)
-        good += took_time(pr_bench_row(set, i));
+        good += pr_bench_ok(pr_bench_row(set, i)) ||
+                ended_well(pr_bench_row(set, i));
     pr_jb_init(&jb, out, 4);
     pr_jb_obj(&jb, NULL);
     pr_jb_uint(&jb, "num_benchmarks", all);
@@ -192,17 +197,6 @@ static int fill(const struct pr_bench *set, struct pr_table *t,
     return rc;
 }
 
-/* A program of ours that ended well, and told neither a time nor a throughput.
- * exp.status alone does not say so: logs of DLBS's begin with it. */
-static bool ended_well(const struct pr_bench_row *row)
-{
-    const struct pr_value *status = pr_get(&row->params, "exp.status");
-    const struct pr_value *code = pr_get(&row->params, "results.exit_status");
-
-    return status && status->kind == PR_STR && strcmp(status->s, "ok") == 0 &&
-           code && pr_is_number(code) && pr_number(code) == 0;
-}
-
 static void put_counts(const struct pr_bench *set, struct pr_buf *out)
 {
     const struct pr_bench_counts *n = pr_bench_counts(set);
@@ -220,7 +214,15 @@ static void put_counts(const struct pr_bench *set, struct pr_buf *out)
                   n->files == 1 ? "" : "s", good + bare);
     if (bare)
         pr_buf_printf(out, " (%zu without a time or throughput)", bare);
-    pr_buf_printf(out, ", %zu failed\n", all - good - bare);
+    pr_buf_printf(out, ", %zu failed", all - good - bare);
+    if (n->unreadable > n->damaged)
+        pr_buf_printf(out, ", %llu unreadable",
+                      (unsigned long long)(n->unreadable - n->damaged));
+    if (n->damaged)
+        pr_buf_printf(out, ", %llu file%s not whole",
+                      (unsigned long long)n->damaged,
+                      n->damaged == 1 ? "" : "s");
+    pr_buf_char(out, '\n');
 }
 
 int pr_bench_summary_text(const struct pr_bench *set,

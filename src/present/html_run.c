@@ -38,7 +38,8 @@ static void put_short(struct pr_html *h, const struct pr_columns *c,
                       const struct pr_unfinished *left)
 {
     uint64_t bad = 0, stopped = c->by_status[PR_STATUS_INTERRUPTED];
-    bool whole = !c->without_result && !stopped && !left->missing;
+    bool whole =
+        !c->without_result && !c->unreadable && !stopped && !left->missing;
 
     for (int i = 0; i < PR_STATUS_COUNT; i++)
         if (pr_status_is_failure((enum pr_status)i))
@@ -60,6 +61,7 @@ static void put_short(struct pr_html *h, const struct pr_columns *c,
     put_count(h, bad, "failed");
     put_count(h, stopped, "interrupted");
     put_count(h, c->by_status[PR_STATUS_SKIPPED], "skipped");
+    put_count(h, c->unreadable, "unreadable");
     put_count(h, c->without_result, "without a result yet");
     pr_html_raw(h, ".</p>\n");
     pr_html_left(h, left);

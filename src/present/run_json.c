@@ -27,8 +27,11 @@ static void put_row(struct pr_buf *b, const struct pr_rundata_row *row,
         pr_json_write(b, v);
     }
     if (!row->result)
-        pr_buf_str(b, ", \"status\": \"skipped\", \"reason\": \"it has no "
-                      "result yet\", \"results\": {}");
+        pr_buf_printf(b,
+                      ", \"status\": \"skipped\", \"reason\": \"%s\", "
+                      "\"results\": {}",
+                      row->unreadable ? "its result cannot be read"
+                                      : "it has no result yet");
     pr_buf_str(b, ", \"params\": ");
     pr_json_write(b, row->params);
     pr_buf_char(b, '}');

@@ -137,7 +137,11 @@ static void fill_row(struct pr_table *t, const struct layout *l,
     pr_table_set_str(t, 0, row->id);
     for (size_t i = 0; i < l->found.param_count; i++)
         set_param(t, l, 1 + i, pr_get(row->params, l->found.params[i]));
-    set_value(t, l->status, row->result ? pr_get(row->result, "status") : NULL);
+    if (row->unreadable)
+        pr_table_set_str(t, l->status, "unreadable");
+    else
+        set_value(t, l->status,
+                  row->result ? pr_get(row->result, "status") : NULL);
     for (size_t i = 0; results && i < l->found.metric_count; i++) {
         const struct pr_value *v = pr_get(results, l->found.metrics[i]);
         if (v && pr_is_number(v))
@@ -154,7 +158,7 @@ static bool shown(const struct layout *l, const struct pr_rundata_row *row,
     enum pr_status s =
         row->result ? pr_result_status(row->result) : PR_STATUS_COUNT;
 
-    if (!max_rows || l->found.experiments <= max_rows)
+    if (!max_rows || l->found.experiments <= max_rows || row->unreadable)
         return true;
     if (s != PR_STATUS_OK && s != PR_STATUS_SKIPPED && s != PR_STATUS_COUNT)
         return true;
@@ -168,7 +172,8 @@ static uint64_t good_rows(const struct layout *l, uint64_t max_rows)
 {
     const uint64_t *n = l->found.by_status;
     uint64_t bad = n[PR_STATUS_FAILED] + n[PR_STATUS_TIMEOUT] +
-                   n[PR_STATUS_OOM] + n[PR_STATUS_INTERRUPTED];
+                   n[PR_STATUS_OOM] + n[PR_STATUS_INTERRUPTED] +
+                   l->found.unreadable;
 
     return bad < max_rows ? max_rows - bad : 0;
 }
@@ -256,12 +261,14 @@ void pr_run_counts(const struct pr_columns *c, struct pr_buf *out)
                       pr_status_word((enum pr_status)s));
         gap = ", ";
     }
+    if (c->unreadable) {
+        pr_buf_printf(out, "%s%llu unreadable", gap,
+                      (unsigned long long)c->unreadable);
+        gap = ", ";
+    }
     if (c->without_result)
         pr_buf_printf(out, "%s%llu without a result", gap,
                       (unsigned long long)c->without_result);
-    if (c->unreadable)
-        pr_buf_printf(out, " (of which %llu cannot be read)",
-                      (unsigned long long)c->unreadable);
     if (c->warned)
         pr_buf_printf(out, "; %llu with warnings",
                       (unsigned long long)c->warned);

@@ -141,6 +141,23 @@ static int keep(struct pr_log_scanner *s, const char *p, size_t len,
     return PR_OK;
 }
 
+/* A figure is not lost in silence: the line began as one of a parameter. */
+static void note_long(struct pr_log_scanner *s)
+{
+    const char *p = s->line, *end = s->line + s->used, *stop;
+    struct pr_err e = {0};
+
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    stop = memchr(p, '=', (size_t)(end - p));
+    if (!stop || end - p < 2 || memcmp(p, "__", 2) != 0)
+        return;
+    pr_fail(&e, PR_E_FORMAT, "",
+            "%.*s takes more than %zu MiB, and is left out",
+            (int)(stop - p < 80 ? stop - p : 80), p, PR_LOG_MAX_LINE >> 20);
+    note_bad(&s->counts, s->name, &e);
+}
+
 /* The line ends after these last bytes of it. */
 static int end_line(struct pr_log_scanner *s, const char *p, size_t len,
                     struct pr_err *err)
@@ -150,6 +167,8 @@ static int end_line(struct pr_log_scanner *s, const char *p, size_t len,
     s->counts.lines++;
     if (s->line_bytes + len > PR_LOG_MAX_LINE) {
         s->counts.too_long++;
+        if (s->used)
+            note_long(s);
     } else if (!s->line_bytes) {
         rc = look_at(s, p, len, err);
     } else {

@@ -91,6 +91,9 @@ int pr_result_read(const char *dir, const char *id, struct pr_arena *a,
         return 0;
     if (!rc)
         rc = pr_json_read(&in, a, ret, NULL, &inner);
+    if (!rc && pr_result_status(ret) == PR_STATUS_COUNT)
+        rc = pr_fail(&inner, PR_E_FORMAT, path,
+                     "is not a result: it has no known \"status\"");
     if (rc && err)
         *err = inner;
     return rc ? rc : 1;

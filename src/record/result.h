@@ -27,7 +27,8 @@ struct pr_result {
 int pr_result_write(const struct pr_rundir *d, const struct pr_result *r,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* Reads one back. 1: there; 0: no such file; in the arena. */
+/* Reads one back. 1: there; 0: no such file; PR_E_FORMAT: what is there is not
+ * a result; in the arena. */
 int pr_result_read(const char *dir, const char *id, struct pr_arena *a,
                    struct pr_value *ret, struct pr_err *err) PR_MUST_CHECK;
 

@@ -339,7 +339,9 @@ static void lines_over_the_limit_are_counted(void **state)
     assert_int_equal(c.lines, 5);
     assert_int_equal(c.params, 3);
     assert_int_equal(c.too_long, 2);
-    assert_int_equal(c.bad, 0);
+    assert_int_equal(c.bad, 1); /* one of them had a figure */
+    assert_int_equal(c.first_bad_line, 3);
+    assert_non_null(strstr(c.first_bad.msg, "__l__ takes more than 8 MiB"));
     assert_int_equal(bytes, 200000 - 8 + PR_LOG_MAX_LINE - 8 + 1);
 }
 

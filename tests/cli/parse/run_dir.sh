@@ -15,8 +15,15 @@ prony parse out --query '{"t": 2}' -q | head -1
 prony run -q -P exp.command='"sh -c \"exit ${t}\""' -V t='[0, 1]' -o bare \
     >/dev/null 2>&1 || true
 prony parse bare -q | head -1
+prony parse bare -q --format json | grep num_
 # What a run has not come to has not failed either.
 rm out/experiments/0003-*/result.json
 prony parse out 2>&1 | head -2
 prony parse out -o e.json >/dev/null 2>&1
 grep -c '"exp.id"' e.json
+# What cannot be read has neither failed, nor is it still to come.
+echo '{"id": "x"' >"$(echo out/experiments/0002-*/result.json)"
+prony parse out 2>&1 | head -3
+prony report out 2>&1 | tail -2
+prony report out -q --html page.html >/dev/null
+grep -o '3 experiments: [^<]*' page.html
