@@ -84,6 +84,7 @@ dataset.num_samples_per_file
 dataset.record_length_bytes
 dataset.record_length_bytes_stdev
 dataset.record_length_bytes_resize
+dataset.payload
 dataset.record_dims
 dataset.record_element_type
 dataset.record_element_bytes
@@ -295,8 +296,9 @@ _prony_values()
     exp.rerun) echo never always onfail ;;
     exp.ignore_past_errors) echo true false ;;
     storage.engine) echo pread direct mmap io_uring memory null ;;
-    storage.storage_type) echo local_fs parallel_fs s3 aistore ;;
+    storage.storage_type) echo local_fs parallel_fs direct_fs s3 aistore ;;
     dataset.format) echo npz npy hdf5 tfrecord csv jpeg jpg png indexed_binary mmap_indexed_binary synthetic ;;
+    dataset.payload) echo pixels file raw ;;
     dataset.compression) echo none zip gzip zlib lzf ;;
     dataset.enable_chunking) echo true false ;;
     dataset.keep_files) echo true false ;;

@@ -98,6 +98,7 @@ function __prony_names
         dataset.record_length_bytes 'Mean size of a sample: a square array of the largest whole side whose square is not above it, as in DLIO.' \
         dataset.record_length_bytes_stdev 'Spread of the sizes, file by file.' \
         dataset.record_length_bytes_resize 'Size of a sample after it was loaded and resized.' \
+        dataset.payload 'What record_length_bytes is of a jpeg or png file.' \
         dataset.record_dims 'Shape of a sample.' \
         dataset.record_element_type 'Type of the elements, by numpy\'s name: uint8, int64, float32 and so on.' \
         dataset.record_element_bytes 'Not used: the type of the elements has a size.' \
@@ -338,6 +339,7 @@ function __prony_settings
         storage.engine=null \
         storage.storage_type=local_fs \
         storage.storage_type=parallel_fs \
+        storage.storage_type=direct_fs \
         storage.storage_type=s3 \
         storage.storage_type=aistore \
         dataset.format=npz \
@@ -351,6 +353,9 @@ function __prony_settings
         dataset.format=indexed_binary \
         dataset.format=mmap_indexed_binary \
         dataset.format=synthetic \
+        dataset.payload=pixels \
+        dataset.payload=file \
+        dataset.payload=raw \
         dataset.compression=none \
         dataset.compression=zip \
         dataset.compression=gzip \

@@ -268,18 +268,32 @@ static int read_throughput(struct pr_arena *a, struct pr_dlio_run *run,
     return PR_OK;
 }
 
-/* The mean size of a record follows from samples/s and MB/s, too. */
+/* One number of a map by another; 0: there is none. */
+static double ratio(const struct pr_value *map, const char *of, const char *by)
+{
+    const struct pr_value *a = map ? pr_get(map, of) : NULL;
+    const struct pr_value *b = map ? pr_get(map, by) : NULL;
+
+    return a && b && pr_is_number(a) && pr_is_number(b) && pr_number(b) > 0
+               ? pr_number(a) / pr_number(b)
+               : 0;
+}
+
+/* Of runs of ours it is known how much was read, whatever the config says. Of
+ * others the mean size of a record follows from samples/s and MB/s, too. */
 static void guess_record(struct pr_dlio_run *run)
 {
-    const struct pr_value *metric = pr_get(&run->summary, "metric"), *mb, *rate;
+    double ours =
+        ratio(pr_get(&run->summary, "prony"), "bytes_read", "samples");
 
-    if (!metric || run->setup.record_bytes > 0)
-        return;
-    mb = pr_get(metric, "train_io_mean_MB_per_second");
-    rate = pr_get(metric, "train_throughput_mean_samples_per_second");
-    if (mb && rate && pr_is_number(mb) && pr_is_number(rate) &&
-        pr_number(rate) > 0)
-        run->setup.record_bytes = pr_number(mb) / pr_number(rate) * 1048576;
+    if (ours > 0)
+        run->setup.record_bytes = ours;
+    if (run->setup.record_bytes <= 0)
+        run->setup.record_bytes =
+            ratio(pr_get(&run->summary, "metric"),
+                  "train_io_mean_MB_per_second",
+                  "train_throughput_mean_samples_per_second") *
+            1048576;
 }
 
 static void read_span(struct pr_arena *a, struct pr_dlio_run *run)

@@ -169,13 +169,16 @@ static void judge_hosts(struct pr_mlperf_judge *j)
 /* Ways of reading that are restricted beyond the list of what may change. */
 static void judge_reader(struct pr_mlperf_judge *j)
 {
-    bool direct = j->reader.odirect || strcmp(j->storage.engine, "direct") == 0;
+    bool kind = strcmp(j->storage.storage_type, "direct_fs") == 0;
+    bool direct =
+        kind || j->reader.odirect || strcmp(j->storage.engine, "direct") == 0;
 
     if (direct && j->model && strcmp(j->model->name, "unet3d") != 0)
         pr_mlperf_add(j, "10.1", PR_MLPERF_FAIL,
                       "%s reads past the page cache, which MLPerf allows for "
                       "unet3d alone",
                       j->reader.odirect ? "reader.odirect"
+                      : kind            ? "storage.storage_type=direct_fs"
                                         : "storage.engine=direct");
     if (j->reader.prefetch_size > MAX_PREFETCH)
         pr_mlperf_add(j, "10.1", PR_MLPERF_FAIL,

@@ -105,6 +105,26 @@ static int read_sizes(struct pr_dataset *d, struct pr_err *err)
     return PR_OK;
 }
 
+static int read_payload(struct pr_dataset *d, struct pr_err *err)
+{
+    static const struct {
+        const char *name;
+        enum pr_payload value;
+    } rows[] = {{"pixels", PR_PIXELS}, {"file", PR_FILE}, {"raw", PR_RAW}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, d->opts.payload) == 0)
+            d->spec.payload = rows[i].value;
+    if (d->spec.payload == PR_FILE)
+        d->spec.stored = (uint64_t)d->opts.record_length_bytes;
+    if (d->spec.payload == PR_PIXELS || d->format->flags & PR_FORMAT_IMAGE)
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, "dataset.payload",
+            "only images have a payload of '%s', and the format is %s",
+            d->opts.payload, d->format->name);
+    return pr_hint(err, "leave it out, or use dataset.format=jpeg or png");
+}
+
 /* A chunk of about so many bytes: some samples, or a part of one. */
 static void chunk_of_size(struct pr_dataset *d, uint64_t bytes)
 {
@@ -241,6 +261,8 @@ int pr_dataset_init(struct pr_dataset *ret, const struct pr_value *params,
     read_counts(&d);
     rc = read_hdf5(&d, err);
     if (!rc)
+        rc = read_payload(&d, err);
+    if (!rc)
         rc = check_sums(&d, err);
     if (!rc)
         *ret = d;
@@ -296,6 +318,8 @@ void pr_dataset_spec(const struct pr_dataset *d, struct pr_sides *sides,
         ret->shape.dim[0] = draw_side(d, sides);
         ret->shape.dim[1] = draw_side(d, sides);
     }
+    if (ret->payload == PR_FILE)
+        ret->stored = pr_spec_sample_bytes(ret);
     for (unsigned k = 1; k < ret->chunk.ndim && k <= 2; k++)
         if (ret->chunk.dim[k] > ret->shape.dim[k - 1])
             ret->chunk.dim[k] = ret->shape.dim[k - 1];

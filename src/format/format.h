@@ -33,6 +33,13 @@ enum pr_compression {
     PR_LZF,  /* HDF5 chunks */
 };
 
+/* What the length of a record is of an image. */
+enum pr_payload {
+    PR_PIXELS, /* the decoded image */
+    PR_FILE,   /* the file as it is stored */
+    PR_RAW,    /* the file, which holds bytes that are no image */
+};
+
 /* All there is to know about a file to be written. */
 struct pr_file_spec {
     struct pr_shape shape; /* of one sample */
@@ -44,7 +51,9 @@ struct pr_file_spec {
     bool labels_alone;  /* the samples are labels: an int64 each */
     uint64_t classes;   /* labels are below it; 0 and 1: all are 0 */
     enum pr_compression compression;
-    int level;              /* 1 fast to 9 small */
+    int level; /* 1 fast to 9 small */
+    enum pr_payload payload;
+    uint64_t stored;        /* PR_FILE: bytes of the file */
     const char *index_name; /* TFRecord: the index file to write; or NULL */
     /* HDF5 */
     unsigned dataset_count; /* the sample is split over so many; 1 or more */
@@ -168,6 +177,7 @@ enum pr_format_flags {
     PR_FORMAT_STREAM = 1 << 6, /* where the size is not exact, making it once
                                   more tells it; cut or continued it might
                                   still be read */
+    PR_FORMAT_IMAGE = 1 << 7,  /* has a payload */
 };
 
 struct pr_format {

@@ -100,7 +100,71 @@ int pr_image_make(struct pr_writer *w, const struct pr_file_spec *spec,
     return PR_OK;
 }
 
+int pr_image_write_raw(struct pr_writer *w, struct pr_out *out,
+                       const struct pr_file_spec *spec, const char *name,
+                       uint64_t *ret_bytes, struct pr_err *err)
+{
+    struct pr_fill_piece piece;
+    uint64_t bytes = pr_spec_sample_bytes(spec);
+    int rc = pr_out_create(out, name, bytes, err);
+
+    if (!rc)
+        rc = pr_fill_sample(w, out, &piece, spec, 0, NULL, NULL, err);
+    if (!rc)
+        rc = pr_out_commit(out, err);
+    if (rc)
+        pr_out_discard(out);
+    else
+        *ret_bytes = bytes;
+    return rc;
+}
+
+uint64_t pr_image_pad(uint64_t left, unsigned head, uint64_t most)
+{
+    uint64_t part = left < most ? left : most;
+
+    /* What would be too little for another part is left a whole head. */
+    return left - part && left - part < head ? part - head : part;
+}
+
+uint8_t *pr_image_pad_noise(const struct pr_file_spec *spec, uint64_t off,
+                            size_t len, struct pr_image_buf *buf)
+{
+    struct pr_file_spec bytes = *spec;
+    uint8_t *data = pr_image_room(buf, len);
+
+    bytes.dtype = PR_U8;
+    if (data)
+        pr_content_fill(&bytes, 1, off, data, len);
+    return data;
+}
+
+int pr_image_check_stored(const struct pr_file_spec *spec, const char *format,
+                          uint64_t least, struct pr_err *err)
+{
+    if (spec->payload != PR_FILE || spec->stored >= least)
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, "dataset.record_length_bytes",
+            "a %s file of %llu x %llu pixels takes at least %llu bytes, not "
+            "%llu",
+            format, (unsigned long long)spec->shape.dim[0],
+            (unsigned long long)spec->shape.dim[1], (unsigned long long)least,
+            (unsigned long long)spec->stored);
+    return pr_hint(err, "with dataset.payload=file it is the size of the file: "
+                        "use a larger one, or smaller dataset.record_dims");
+}
+
 /* ---- reading */
+
+int pr_image_undecodable(int rc, struct pr_err *err)
+{
+    return rc == PR_E_FORMAT
+               ? pr_hint(err,
+                         "to read files of raw bytes, such as the engine of "
+                         "MLPerf Storage v3 makes, set "
+                         "dataset.payload=raw")
+               : rc;
+}
 
 int pr_image_open(struct pr_reader *r, struct pr_err *err)
 {

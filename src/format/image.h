@@ -2,8 +2,7 @@
 #ifndef PR_FORMAT_IMAGE_H
 #define PR_FORMAT_IMAGE_H
 
-#include "format/format.h"
-#include "format/out.h"
+#include "format/fill.h"
 
 /* Pixels are rows of columns of channels. */
 struct pr_image {
@@ -40,6 +39,27 @@ void pr_image_buf_done(struct pr_image_buf *buf);
 /* Makes the pixels of a file's sample in buf. */
 int pr_image_make(struct pr_writer *w, const struct pr_file_spec *spec,
                   struct pr_image_buf *buf, struct pr_err *err) PR_MUST_CHECK;
+
+/* PR_RAW: the file, which is the content of its sample as it is. */
+int pr_image_write_raw(struct pr_writer *w, struct pr_out *out,
+                       const struct pr_file_spec *spec, const char *name,
+                       uint64_t *ret_bytes, struct pr_err *err) PR_MUST_CHECK;
+
+/* PR_FILE: what is left of a file is filled by parts that readers skip, of
+ * `head` bytes and some of noise. How many bytes the next part has, heads
+ * included, at most `most`; left is 0 or head at least, and stays so. */
+uint64_t pr_image_pad(uint64_t left, unsigned head, uint64_t most);
+
+/* Noise for these: `len` bytes in buf, from off on, as of a second sample. */
+uint8_t *pr_image_pad_noise(const struct pr_file_spec *spec, uint64_t off,
+                            size_t len, struct pr_image_buf *buf);
+
+/* PR_FILE: an image of this shape takes `least` bytes. */
+int pr_image_check_stored(const struct pr_file_spec *spec, const char *format,
+                          uint64_t least, struct pr_err *err) PR_MUST_CHECK;
+
+/* Names the remedy for a file that is no image. Returns rc. */
+int pr_image_undecodable(int rc, struct pr_err *err);
 
 /* What readers start with. */
 struct pr_image_reader {

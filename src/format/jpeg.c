@@ -20,35 +20,78 @@ static const struct pr_image_rule rule = {
                 "are possible",
 };
 
-static int check(const struct pr_file_spec *spec, struct pr_err *err)
-{
-    int rc = pr_image_check(spec, &rule, err);
-
-    if (rc || spec->dtype == PR_U8)
-        return rc;
-    return pr_fail(err, PR_E_CONF, "dataset.record_element_type",
-                   "jpeg holds uint8, not %s", pr_dtype_name(spec->dtype));
-}
-
 static enum TJSAMP sampling(const struct pr_image *image)
 {
     return image->channels == 1 ? TJSAMP_GRAY : TJSAMP_420;
+}
+
+/* Pixels of an image rounded up to what is coded together. */
+static uint64_t coded_pixels(const struct pr_image *image)
+{
+    uint64_t unit = image->channels == 1 ? 8 : 16;
+
+    return (image->width + unit - 1) / unit * unit *
+           ((image->height + unit - 1) / unit * unit);
+}
+
+/* Markers and tables. */
+static uint64_t head_bytes(const struct pr_image *image)
+{
+    return image->channels == 1 ? 330 : 625;
+}
+
+/* Of an image of one shade, which nothing is smaller than: 6 bits for 8 x 8
+ * gray pixels, 32 for 16 x 16 of colour. */
+static uint64_t flat_bytes(const struct pr_image *image)
+{
+    uint64_t pixels = coded_pixels(image);
+    uint64_t bits = image->channels == 1 ? pixels / 64 * 6 : pixels / 256 * 32;
+
+    return head_bytes(image) + (bits + 7) / 8;
+}
+
+static int check(const struct pr_file_spec *spec, struct pr_err *err)
+{
+    int rc = pr_image_check(spec, &rule, err);
+    struct pr_image image;
+
+    if (!rc && spec->dtype != PR_U8)
+        return pr_fail(err, PR_E_CONF, "dataset.record_element_type",
+                       "jpeg holds uint8, not %s", pr_dtype_name(spec->dtype));
+    image = pr_image_of(spec);
+    return rc ? rc
+              : pr_image_check_stored(spec, rule.name, flat_bytes(&image), err);
 }
 
 static uint64_t file_bytes(const struct pr_file_spec *spec, bool *ret_exact)
 {
     struct pr_image image = pr_image_of(spec);
 
-    *ret_exact = false;
+    *ret_exact = spec->payload != PR_PIXELS;
+    if (*ret_exact)
+        return spec->payload == PR_RAW ? pr_spec_sample_bytes(spec)
+                                       : spec->stored;
     return tjBufSize((int)image.width, (int)image.height, sampling(&image));
 }
 
 /* ---- writing */
 
+enum {
+    USUAL = 75, /* quality */
+    BEST = 100,
+    FLAT = 0, /* not a quality: one shade */
+    TRIAL = 128,
+    PAD_HEAD = 4,
+    PAD_MOST = PAD_HEAD - 2 + 65535,
+};
+
 struct writer {
     struct pr_out out;
     tjhandle tj;
     struct pr_image_buf pixels, file;
+    /* Bytes of noise of TRIAL x TRIAL pixels at each quality; [FLAT] of one
+     * shade; 0: not tried. Gray, colour. */
+    unsigned trial[2][BEST + 1];
 };
 
 /* NULL is a failure to make a handle. The library's words start with the name
@@ -78,7 +121,7 @@ static int prepare(struct pr_writer *w, struct pr_err *err)
 }
 
 static int compress(struct writer *x, const struct pr_file_spec *spec,
-                    const char *name, unsigned long *ret_len,
+                    int quality, const char *name, unsigned long *ret_len,
                     struct pr_err *err)
 {
     struct pr_image image = pr_image_of(spec);
@@ -88,13 +131,123 @@ static int compress(struct writer *x, const struct pr_file_spec *spec,
 
     if (!file)
         return pr_fail_nomem(err);
-    if (tjCompress2(
-            x->tj, x->pixels.data, (int)image.width, 0, (int)image.height,
-            image.channels == 1 ? TJPF_GRAY : TJPF_RGB, &file, &len,
-            sampling(&image), 75, TJFLAG_NOREALLOC | TJFLAG_ACCURATEDCT))
+    if (quality == FLAT)
+        memset(x->pixels.data, 128, (size_t)pr_spec_sample_bytes(spec));
+    if (tjCompress2(x->tj, x->pixels.data, (int)image.width, 0,
+                    (int)image.height,
+                    image.channels == 1 ? TJPF_GRAY : TJPF_RGB, &file, &len,
+                    sampling(&image), quality == FLAT ? USUAL : quality,
+                    TJFLAG_NOREALLOC | TJFLAG_ACCURATEDCT))
         return library_failed(x->tj, name, err);
     *ret_len = len;
     return PR_OK;
+}
+
+/* ---- a file of a given size: the best quality that fits, then padding. All
+ * of it follows from the specification alone, so that every thread makes the
+ * same file. */
+
+static int try_qualities(struct pr_writer *w, unsigned channels,
+                         struct pr_err *err)
+{
+    struct writer *x = w->data;
+    struct pr_file_spec spec = {.shape = {.ndim = channels == 1 ? 2 : 3,
+                                          .dim = {TRIAL, TRIAL, channels}},
+                                .dtype = PR_U8,
+                                .samples = 1};
+    int rc = pr_image_make(w, &spec, &x->pixels, err);
+
+    for (int q = BEST; !rc && q >= FLAT; q--) {
+        unsigned long len = 0;
+
+        rc = compress(x, &spec, q, "", &len, err);
+        x->trial[channels != 1][q] = (unsigned)len;
+    }
+    return rc;
+}
+
+/* The best quality that an image of this size is likely to fit with. */
+static int likely_quality(const struct writer *x,
+                          const struct pr_file_spec *spec)
+{
+    struct pr_image image = pr_image_of(spec);
+    double head = (double)head_bytes(&image);
+    double scale = (double)coded_pixels(&image) / TRIAL / TRIAL;
+    const unsigned *trial = x->trial[image.channels != 1];
+    int q = BEST;
+
+    while (q > FLAT &&
+           head + (trial[q] - head) * scale * 1.002 + 64 > (double)spec->stored)
+        q--;
+    return q;
+}
+
+static bool fits(uint64_t len, uint64_t stored)
+{
+    return len == stored || (len < stored && stored - len >= PAD_HEAD);
+}
+
+static int compress_to_fit(struct pr_writer *w, const struct pr_file_spec *spec,
+                           const char *name, unsigned long *ret_len,
+                           struct pr_err *err)
+{
+    struct writer *x = w->data;
+    unsigned channels = pr_image_of(spec).channels;
+    int rc = PR_OK, q;
+
+    if (!x->trial[channels != 1][FLAT])
+        rc = try_qualities(w, channels, err);
+    if (!rc)
+        rc = pr_image_make(w, spec, &x->pixels, err);
+    if (rc)
+        return rc;
+    q = likely_quality(x, spec);
+    do
+        rc = compress(x, spec, q, name, ret_len, err);
+    while (!rc && !fits(*ret_len, spec->stored) && q-- > FLAT);
+    if (!rc && !fits(*ret_len, spec->stored))
+        rc = pr_fail(err, PR_E_CONF, "dataset.record_length_bytes",
+                     "no jpeg file has %llu bytes, use some more",
+                     (unsigned long long)spec->stored);
+    return rc;
+}
+
+/* In segments of no application's, which everybody skips. */
+static int put_padding(struct writer *x, const struct pr_file_spec *spec,
+                       uint64_t left, struct pr_err *err)
+{
+    enum { STEP = 65536 }; /* of noise */
+    uint64_t part;
+    int rc = PR_OK;
+
+    for (uint64_t off = 0; !rc && left; left -= part, off += STEP) {
+        uint8_t *noise = pr_image_pad_noise(spec, off, STEP, &x->pixels);
+        uint8_t head[PAD_HEAD] = {0xff, 0xef};
+
+        part = pr_image_pad(left, PAD_HEAD, PAD_MOST);
+        head[2] = (uint8_t)((part - 2) >> 8);
+        head[3] = (uint8_t)(part - 2);
+        rc = noise ? pr_out_put(&x->out, head, sizeof head, err)
+                   : pr_fail_nomem(err);
+        if (!rc)
+            rc = pr_out_put(&x->out, noise, (size_t)part - PAD_HEAD, err);
+    }
+    return rc;
+}
+
+/* The file that was compressed; padding goes behind its first segment, which
+ * must come first. */
+static int put_file(struct writer *x, const struct pr_file_spec *spec,
+                    size_t len, struct pr_err *err)
+{
+    const uint8_t *file = x->file.data;
+    size_t first = 2 + 2 + ((size_t)file[4] << 8 | file[5]);
+    uint64_t left = spec->payload == PR_FILE ? spec->stored - len : 0;
+    int rc = pr_out_put(&x->out, file, first, err);
+
+    if (!rc && left)
+        rc = put_padding(x, spec, left, err);
+    return rc ? rc : pr_out_put(&x->out, file + first, len - first, err);
 }
 
 static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,
@@ -102,22 +255,28 @@ static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,
 {
     struct writer *x = w->data;
     unsigned long len = 0;
+    uint64_t bytes;
     int rc = prepare(w, err);
 
-    if (!rc)
+    if (!rc && spec->payload == PR_RAW)
+        return pr_image_write_raw(w, &x->out, spec, name, ret_bytes, err);
+    if (!rc && spec->payload == PR_FILE)
+        rc = compress_to_fit(w, spec, name, &len, err);
+    else if (!rc)
         rc = pr_image_make(w, spec, &x->pixels, err);
+    if (!rc && spec->payload == PR_PIXELS)
+        rc = compress(x, spec, USUAL, name, &len, err);
+    bytes = spec->payload == PR_FILE ? spec->stored : len;
     if (!rc)
-        rc = compress(x, spec, name, &len, err);
+        rc = pr_out_create(&x->out, name, bytes, err);
     if (!rc)
-        rc = pr_out_create(&x->out, name, len, err);
-    if (!rc)
-        rc = pr_out_put(&x->out, x->file.data, len, err);
+        rc = put_file(x, spec, len, err);
     if (!rc)
         rc = pr_out_commit(&x->out, err);
     if (rc)
         pr_out_discard(&x->out);
     else
-        *ret_bytes = len;
+        *ret_bytes = bytes;
     return rc;
 }
 
@@ -228,7 +387,7 @@ static int open_file(struct pr_reader *r, struct pr_err *err)
     if (!rc)
         rc = check_frame(r, &frame, err);
     if (rc)
-        return rc;
+        return pr_image_undecodable(rc, err);
     x->image.image = frame.image;
     x->image.dtype = PR_U8;
     rc = pr_image_size(r, err);
@@ -276,7 +435,7 @@ static int read_sample(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
         return pr_image_stored(r, buf, cap, ret, err);
     rc = pr_image_cap(r, cap, err);
     if (!rc)
-        rc = decode(r, buf, err);
+        rc = pr_image_undecodable(decode(r, buf, err), err);
     if (!rc)
         *ret = pr_image_sample(r, buf);
     return rc;
@@ -316,7 +475,7 @@ const struct pr_format pr_format_jpeg = {
     .name = "jpeg",
     .alias = "jpg",
     .desc = "an image a file, compressed with loss",
-    .flags = PR_FORMAT_LOSSY | PR_FORMAT_U8 | PR_FORMAT_ONE,
+    .flags = PR_FORMAT_LOSSY | PR_FORMAT_U8 | PR_FORMAT_ONE | PR_FORMAT_IMAGE,
     .compressions = "none",
     .check = check,
     .bytes = file_bytes,

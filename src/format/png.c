@@ -21,27 +21,66 @@ static const struct pr_image_rule rule = {
                 "(height, width, 4) for colour with alpha are possible",
 };
 
+/* Of the pieces that the compressed image is written in, and the head of one
+ * and of any other chunk. */
+enum { PIECE = 64 << 10, CHUNK_HEAD = 12 };
+
+/* The bytes of an image before it is compressed, a filter for each row. */
+static uint64_t raw_bytes(const struct pr_file_spec *spec)
+{
+    return pr_spec_sample_bytes(spec) + spec->shape.dim[0];
+}
+
+/* PR_FILE: of an image that begins with so many bytes of noise and has zeros
+ * behind them, with one chunk of padding, at most. Zeros become runs of 258,
+ * each of a few bits. */
+static uint64_t most_bytes(const struct pr_file_spec *spec, uint64_t noise)
+{
+    uint64_t raw = raw_bytes(spec);
+
+    return 512 + (raw / PIECE + 1) * CHUNK_HEAD + noise + noise / 1024 +
+           (raw - noise) / 64;
+}
+
+/* PR_FILE: as much noise as fits. */
+static uint64_t fitting_noise(const struct pr_file_spec *spec)
+{
+    uint64_t low = 0, high = raw_bytes(spec);
+
+    while (low < high) {
+        uint64_t mid = low + (high - low + 1) / 2;
+
+        if (most_bytes(spec, mid) <= spec->stored)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return low;
+}
+
 static int check(const struct pr_file_spec *spec, struct pr_err *err)
 {
     int rc = pr_image_check(spec, &rule, err);
 
-    if (rc || spec->dtype == PR_U8 || spec->dtype == PR_U16)
-        return rc;
-    return pr_fail(err, PR_E_CONF, "dataset.record_element_type",
-                   "png holds uint8 or uint16, not %s",
-                   pr_dtype_name(spec->dtype));
+    if (!rc && spec->dtype != PR_U8 && spec->dtype != PR_U16)
+        return pr_fail(err, PR_E_CONF, "dataset.record_element_type",
+                       "png holds uint8 or uint16, not %s",
+                       pr_dtype_name(spec->dtype));
+    return rc ? rc
+              : pr_image_check_stored(spec, rule.name, most_bytes(spec, 0),
+                                      err);
 }
-
-/* Of the pieces that the compressed image is written in. */
-enum { PIECE = 64 << 10 };
 
 /* Noise is stored, in blocks of 16 KiB or more, each with a head of 5 bytes;
  * a piece has 12 more, and a file fewer than 100. */
 static uint64_t file_bytes(const struct pr_file_spec *spec, bool *ret_exact)
 {
-    uint64_t raw = pr_spec_sample_bytes(spec) + spec->shape.dim[0];
+    uint64_t raw = raw_bytes(spec);
 
-    *ret_exact = false;
+    *ret_exact = spec->payload != PR_PIXELS;
+    if (*ret_exact)
+        return spec->payload == PR_RAW ? pr_spec_sample_bytes(spec)
+                                       : spec->stored;
     return raw + raw / 1024 + 1024;
 }
 
@@ -143,6 +182,39 @@ static void put_bytes(png_structp png, png_bytep data, size_t len)
         png_error(png, "writing failed");
 }
 
+/* Up to the size asked for; a chunk of nobody's that everybody skips. */
+static void pad(struct writer *x)
+{
+    uint64_t at = pr_out_offset(&x->out) + CHUNK_HEAD; /* of the last chunk */
+    uint64_t left = x->spec->stored - at, part;
+
+    if (at > x->spec->stored || (left && left < CHUNK_HEAD))
+        png_error(x->lib.png, "the image came out too large");
+    for (uint64_t off = 0; left; left -= part, off += PIECE) {
+        uint8_t *noise;
+
+        part = pr_image_pad(left, CHUNK_HEAD, PIECE + CHUNK_HEAD);
+        noise = pr_image_pad_noise(x->spec, off, PIECE, &x->pixels);
+        if (!noise)
+            x->lib.no_memory = true;
+        if (!noise)
+            png_error(x->lib.png, "no memory");
+        png_write_chunk(x->lib.png, (png_const_bytep) "prOn", noise,
+                        (size_t)(part - CHUNK_HEAD));
+    }
+}
+
+/* PR_FILE: what is behind the noise that fits becomes zeros. */
+static void flatten(struct writer *x)
+{
+    uint64_t bytes = pr_spec_sample_bytes(x->spec);
+    uint64_t noise = fitting_noise(x->spec);
+
+    noise -= noise * x->spec->shape.dim[0] / raw_bytes(x->spec);
+    if (noise < bytes)
+        memset(x->pixels.data + noise, 0, (size_t)(bytes - noise));
+}
+
 static void encode(void *ctx)
 {
     static const int types[] = {[1] = PNG_COLOR_TYPE_GRAY,
@@ -153,7 +225,10 @@ static void encode(void *ctx)
     size_t size = pr_dtype_bytes(x->spec->dtype);
     size_t row = (size_t)image.width * image.channels * size;
     png_structp png = x->lib.png;
+    bool fits = x->spec->payload == PR_FILE;
 
+    if (fits)
+        flatten(x);
     png_set_write_fn(png, x, put_bytes, NULL);
     png_set_user_limits(png, PR_PNG_SIDE, PR_PNG_SIDE);
     png_set_compression_level(png, x->spec->level);
@@ -161,7 +236,7 @@ static void encode(void *ctx)
     /* Noise has no neighbours and nothing in it repeats: looking for that
      * takes three times as long and saves nothing. */
     png_set_filter(png, 0, PNG_FILTER_NONE);
-    png_set_compression_strategy(png, Z_HUFFMAN_ONLY);
+    png_set_compression_strategy(png, fits ? Z_RLE : Z_HUFFMAN_ONLY);
     png_set_IHDR(png, x->lib.info, image.width, image.height, (int)size * 8,
                  types[image.channels], PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
@@ -170,6 +245,8 @@ static void encode(void *ctx)
         pr_png_set_byte_order(&x->lib);
     for (size_t y = 0; y < image.height; y++)
         png_write_row(png, x->pixels.data + y * row);
+    if (fits)
+        pad(x);
     png_write_end(png, NULL);
 }
 
@@ -182,6 +259,8 @@ static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,
     x->spec = spec;
     x->w = w;
     x->err = err;
+    if (!rc && spec->payload == PR_RAW)
+        return pr_image_write_raw(w, &x->out, spec, name, ret_bytes, err);
     if (!rc)
         rc = pr_image_make(w, spec, &x->pixels, err);
     if (!rc)
@@ -213,7 +292,7 @@ const struct pr_format pr_format_png = {
     .abi = PR_FORMAT_ABI,
     .name = "png",
     .desc = "an image a file, compressed without loss",
-    .flags = PR_FORMAT_ONE | PR_FORMAT_U16 | PR_FORMAT_STREAM,
+    .flags = PR_FORMAT_ONE | PR_FORMAT_U16 | PR_FORMAT_STREAM | PR_FORMAT_IMAGE,
     .compressions = "none",
     .check = check,
     .bytes = file_bytes,

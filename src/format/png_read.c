@@ -135,7 +135,7 @@ int pr_png_open(struct pr_reader *r, struct pr_err *err)
         return rc;
     rc = walk(r, err);
     if (rc)
-        return rc;
+        return pr_image_undecodable(rc, err);
     if (x->type == PNG_COLOR_TYPE_PALETTE)
         x->image.image.channels = x->transparent ? 4 : 3;
     return check_size(r, err);
@@ -210,7 +210,7 @@ int pr_png_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
     x->skip_checksum = r->opts.skip_checksum;
     rc = pr_png_start(&x->lib, true, err);
     if (!rc && pr_png_run(&x->lib, decode, x))
-        rc = pr_png_failed(&x->lib, r->name, err);
+        rc = pr_image_undecodable(pr_png_failed(&x->lib, r->name, err), err);
     pr_png_stop(&x->lib, true);
     if (!rc)
         *ret = pr_image_sample(r, buf);

@@ -27,6 +27,9 @@ static int check(const struct pr_batches_opts *o, struct pr_err *err)
                       "'%s' has nothing in it to train with", format->name);
         return pr_hint(err, "jpeg, png, npz and others have");
     }
+    if (o->set->spec.payload == PR_RAW)
+        return pr_fail(err, PR_E_CONF, "dataset.payload",
+                       "raw bytes are no images that could be trained with");
     if (!o->reader->decode)
         return pr_fail(err, PR_E_CONF, "reader.decode",
                        "what is not decoded cannot be trained with");

@@ -263,7 +263,7 @@ int pr_loader_open(struct pr_loader *l, struct pr_err *err)
         return rc;
     params.members = m.members;
     params.len = m.count;
-    rc = pr_opt_fill(&pr_storage_section, &params, l->arena, &l->storage, err);
+    rc = pr_storage_fill(&params, l->arena, &l->storage, err);
     if (!rc)
         rc = pr_storage_check(&l->storage, err);
     if (!rc)

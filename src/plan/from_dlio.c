@@ -5,7 +5,8 @@
  *     data_reader          is reader, and replaces a reader beside it
  *     data_loader          is reader, too, and adds to it
  *     workflow.profiling   was the name of a profiler, before it was a truth
- * Keys without a value say nothing. Names we do not know are warned of.
+ * Keys without a value say nothing. Names we do not know are warned of. Files
+ * for the engine of MLPerf Storage v3 get dataset.payload=raw.
  */
 #include "conf/alias.h"
 #include "plan/source.h"
@@ -84,6 +85,75 @@ static int read_section(struct reader *r, const char *prefix,
     return PR_OK;
 }
 
+/* ---- the engine of MLPerf Storage v3 */
+
+static const struct pr_value *find(const struct pr_value *tree,
+                                   const char *section, const char *key)
+{
+    const struct pr_value *map = pr_get(tree, section);
+
+    return map && map->kind == PR_MAP ? pr_get(map, key) : NULL;
+}
+
+static bool is_text(const struct pr_value *v, const char *text)
+{
+    return v && v->kind == PR_STR && strcmp(v->s, text) == 0;
+}
+
+/* Its only image workload, or keys that only its engine has. */
+static bool is_of_v3(const struct pr_value *tree)
+{
+    static const char *const keys[][2] = {
+        {"storage", "storage_library"},
+        {"dataset", "skip_listing"},
+        {"dataset", "listing_validation_interval"},
+        {"dataset", "data_gen_method"},
+        {"dataset", "post_generation_settle_seconds"},
+        {"reader", "write_threads"},
+    };
+    const struct pr_value *options = find(tree, "storage", "storage_options");
+
+    if (is_text(find(tree, "model", "name"), "retinanet") ||
+        is_text(find(tree, "storage", "storage_type"), "direct_fs") ||
+        (options && options->kind == PR_MAP &&
+         (pr_get(options, "storage_library") || pr_get(options, "uri_scheme"))))
+        return true;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (find(tree, keys[i][0], keys[i][1]))
+            return true;
+    return false;
+}
+
+/* That engine writes raw bytes where older ones write images, unless DALI is
+ * to decode them, and never decodes. */
+static int set_payload(struct reader *r, const struct pr_value *tree)
+{
+    const struct pr_value *set = pr_get(tree, "dataset");
+    const struct pr_value *format = find(tree, "dataset", "format");
+    struct pr_origin at = {r->origin, r->src->path, 0, 0};
+    struct pr_value raw = pr_str("raw");
+    char where[256];
+
+    if ((!is_text(format, "jpeg") && !is_text(format, "png")) ||
+        pr_get(set, "payload") || !is_of_v3(tree) ||
+        is_text(find(tree, "reader", "data_loader"), "native_dali"))
+        return PR_OK;
+    for (uint32_t i = 0; i < set->len; i++)
+        if (strcmp(set->members[i].key, "format") == 0) {
+            at.line = set->members[i].line;
+            at.col = set->members[i].col;
+        }
+    if (!pr_warn(&r->scope->warnings, pr_origin_text(&at, where),
+                 "dataset.payload=pixels makes images as DLIO 2.x does, file "
+                 "makes images of the size that is stated",
+                 "a workload of MLPerf Storage v3: unless it is set, "
+                 "dataset.payload is raw, files of bytes that are not "
+                 "decoded"))
+        return pr_fail_nomem(r->err);
+    return pr_fragment_param(r->scope, r->out, "dataset.payload",
+                             strlen("dataset.payload"), &raw, &at, r->err);
+}
+
 /* A key beside the sections. */
 static int set_top(struct reader *r, const struct pr_member *m)
 {
@@ -108,7 +178,7 @@ static int read_top(struct reader *r, const struct pr_value *tree)
         if (rc)
             return rc;
     }
-    return PR_OK;
+    return set_payload(r, tree);
 }
 
 int pr_from_dlio(struct pr_scope *s, const struct pr_source *src,

@@ -56,8 +56,7 @@ static int add(void *ctx, struct pr_job *job, struct pr_err *err)
     snprintf(d->id, sizeof d->id, "%s", job->id);
     rc = pr_dataset_init(&d->set, &params, s->arena, err);
     if (!rc)
-        rc = pr_opt_fill(&pr_storage_section, &params, s->arena, &d->storage,
-                         err);
+        rc = pr_storage_fill(&params, s->arena, &d->storage, err);
     if (!rc)
         rc = find(s, d, err);
     if (rc < 0)

@@ -62,8 +62,7 @@ static int make_set(struct search *s, const struct pr_job *job,
     snprintf(d->id, sizeof d->id, "%s", job->id);
     rc = pr_dataset_init(&d->set, &params, s->arena, err);
     if (!rc)
-        rc = pr_opt_fill(&pr_storage_section, &params, s->arena, &d->storage,
-                         err);
+        rc = pr_storage_fill(&params, s->arena, &d->storage, err);
     need->set = d;
     return rc;
 }

@@ -39,12 +39,29 @@ static const struct pr_engine *find_engine(const char *name)
     return NULL;
 }
 
+int pr_storage_fill(const struct pr_value *params, struct pr_arena *a,
+                    struct pr_storage_opts *ret, struct pr_err *err)
+{
+    int rc = pr_opt_fill(&pr_storage_section, params, a, ret, err);
+
+    if (rc || strcmp(ret->storage_type, "direct_fs") != 0)
+        return rc;
+    if (strcmp(ret->engine, "pread") == 0)
+        ret->engine = "direct";
+    if (strcmp(ret->engine, "direct") == 0)
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, "storage.storage_type",
+            "direct_fs reads by storage.engine=direct, but '%s' is asked for",
+            ret->engine);
+    return pr_hint(err, "leave out one of the two");
+}
+
 int pr_storage_check(const struct pr_storage_opts *opts, struct pr_err *err)
 {
     const char *type = opts->storage_type;
 
     if (!type || !*type || strcmp(type, "local_fs") == 0 ||
-        strcmp(type, "parallel_fs") == 0)
+        strcmp(type, "parallel_fs") == 0 || strcmp(type, "direct_fs") == 0)
         return PR_OK;
     if (strcmp(type, "s3") != 0 && strcmp(type, "aistore") != 0)
         return pr_fail(err, PR_E_CONF, "storage.storage_type",

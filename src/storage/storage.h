@@ -38,6 +38,11 @@ struct pr_object {
     uint64_t state[4];
 };
 
+/* Reads storage.* of an experiment. direct_fs is the engine direct. */
+int pr_storage_fill(const struct pr_value *params, struct pr_arena *a,
+                    struct pr_storage_opts *ret,
+                    struct pr_err *err) PR_MUST_CHECK;
+
 /* Whether this version has such a storage; PR_E_UNAVAIL with the remedy. */
 int pr_storage_check(const struct pr_storage_opts *opts,
                      struct pr_err *err) PR_MUST_CHECK;

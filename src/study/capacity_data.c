@@ -237,7 +237,7 @@ static int refuse_other(struct pr_capacity_study *s, struct pr_err *err)
     struct pr_storage_opts so = plain(s);
     char place[PR_NAME_BYTES];
     const char *name = NULL;
-    int rc = pr_generate_differs(&s->e.set, &so, &name, err);
+    int rc = pr_generate_differs(&s->e.set, &so, &name, NULL, err);
 
     if (rc == PR_E_FORMAT || rc == PR_E_IO)
         return PR_OK; /* a marker that cannot be read says nothing */

@@ -19,7 +19,6 @@ static int fill_sections(struct pr_emulate *e, struct pr_job *job,
         const struct pr_opt_section *section;
         void *to;
     } all[] = {
-        {&pr_storage_section, &e->storage},
         {&pr_reader_section, &e->reader},
         {&pr_train_section, &e->train},
         {&pr_evaluation_section, &e->evaluation},
@@ -30,7 +29,7 @@ static int fill_sections(struct pr_emulate *e, struct pr_job *job,
         {&pr_profiling_section, &e->profiling},
         {&pr_emulate_section, &e->opts},
     };
-    int rc = PR_OK;
+    int rc = pr_storage_fill(job->params, job->arena, &e->storage, err);
 
     for (size_t i = 0; !rc && i < sizeof all / sizeof *all; i++)
         rc = pr_opt_fill(all[i].section, job->params, job->arena, all[i].to,
@@ -56,6 +55,8 @@ static int parse_times(struct pr_emulate *e, struct pr_err *err)
 
 static void apply_reader(struct pr_emulate *e)
 {
+    if (e->set.spec.payload == PR_RAW)
+        e->reader.decode = false;
     if (e->reader.odirect && is(e->storage.engine, "pread"))
         e->storage.engine = "direct";
     e->storage.request_size = e->reader.transfer_size ? e->reader.transfer_size

@@ -30,6 +30,7 @@ struct pr_emulate {
     struct pr_ckpt_shape checkpoint; /* filled with workflow.checkpoint */
     struct pr_duration compute, eval, preprocess;
     uint64_t accelerators;
+    double train_bytes; /* of the files that were found; 0: not looked */
     uint64_t random;    /* drawn once, for shuffles by chance */
     const char *model;  /* model.name, or "default" */
     const char *folder; /* second place for DLIO's files; "" is none */

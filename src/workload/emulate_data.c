@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "workload/generate.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,7 +95,8 @@ static void found_so_far(void *ctx, uint64_t done, uint64_t of)
                     (unsigned long long)of);
 }
 
-static int find_files(struct pr_emulate_data *d, struct pr_err *err)
+static int find_files(struct pr_emulate_data *d, struct pr_dataset_found *ret,
+                      struct pr_err *err)
 {
     struct pr_emulate *e = d->e;
     struct pr_find_opts opts = {
@@ -104,17 +106,19 @@ static int find_files(struct pr_emulate_data *d, struct pr_err *err)
         .progress = found_so_far,
         .ctx = d,
     };
-    struct pr_dataset_found found;
-    int rc = pr_dataset_find(&e->set, d->st, &opts, &found, err);
+    int rc = pr_dataset_find(&e->set, d->st, &opts, ret, err);
 
     if (rc == PR_E_IO && skips_errors(d)) {
         /* One that is missing is skipped when its turn comes. */
         opts.check = PR_CHECK_NONE;
-        rc = pr_dataset_find(&e->set, d->st, &opts, &found, err);
+        rc = pr_dataset_find(&e->set, d->st, &opts, ret, err);
     }
-    if (!rc)
-        d->stats->data_bytes = (uint64_t)found.bytes;
-    return rc;
+    if (rc)
+        return rc;
+    d->stats->data_bytes = (uint64_t)ret->bytes;
+    e->train_bytes =
+        ret->split[PR_TRAIN].mean_bytes * (double)e->set.files[PR_TRAIN];
+    return PR_OK;
 }
 
 static uint64_t memory_bytes(void)
@@ -139,40 +143,105 @@ static void warn_of_cache(struct pr_emulate_data *d)
                   pr_format_bytes(a, data), pr_format_bytes(b, memory));
 }
 
-/* Files say what is in them, but DLIO's figures and our plan go by the
- * parameters. */
-static int warn_of_shape(struct pr_emulate_data *d, struct pr_err *err)
+/* What a file should have, on average, without what is beside it. */
+static int expected_bytes(const struct pr_dataset *set, double *ret,
+                          struct pr_err *err)
+{
+    enum { INDEX = 16 }; /* bytes a sample, of formats with an index beside */
+    struct pr_dataset alone = *set;
+    uint64_t bytes;
+    bool exact;
+    int rc;
+
+    alone.has_index = alone.has_labels_apart = false;
+    rc = pr_generate_bytes(&alone, &bytes, &exact, err);
+    *ret = (double)bytes / (double)pr_dataset_files(set);
+    if (set->format->companions)
+        *ret -= INDEX * (double)set->spec.samples;
+    return rc;
+}
+
+/* Files of somebody else's may be anything. What was looked at tells a mean
+ * that is the less certain the more sizes vary. */
+static int warn_of_sizes(struct pr_emulate_data *d,
+                         const struct pr_dataset_found *found,
+                         struct pr_err *err)
+{
+    const struct pr_dataset *set = &d->e->set;
+    const struct pr_dataset_opts *o = &set->opts;
+    double mean = found->split[PR_TRAIN].mean_bytes, want = 0, factor;
+    double looked = (double)found->split[PR_TRAIN].looked_at;
+    char a[16], b[16];
+    int rc = looked > 0 ? expected_bytes(set, &want, err) : PR_OK;
+
+    if (rc || looked <= 0 || want <= 0)
+        return rc;
+    factor = 1.25 + 3 * o->record_length_bytes_stdev / o->record_length_bytes /
+                        sqrt(looked);
+    if (mean * factor >= want && mean <= want * factor)
+        return PR_OK;
+    pr_buf_printf(d->notes,
+                  "the training files have %s each (mean of %.0f), but the "
+                  "parameters say %s: they are %.3g times %s; reported is what "
+                  "is read, and %s should say it\n",
+                  pr_format_bytes(a, (uint64_t)mean), looked,
+                  pr_format_bytes(b, (uint64_t)want),
+                  mean < want ? want / (mean > 1 ? mean : 1) : mean / want,
+                  mean < want ? "smaller" : "larger",
+                  o->record_dims->len ? "dataset.record_dims"
+                                      : "dataset.record_length_bytes");
+    return PR_OK;
+}
+
+/* Files say what is in them, but our plan goes by the parameters. */
+static int warn_of_shape(struct pr_emulate_data *d,
+                         const struct pr_dataset_found *found,
+                         struct pr_err *err)
 {
     const char *name;
-    int rc = pr_generate_differs(&d->e->set, &d->e->storage, &name, err);
+    bool marked;
+    int rc =
+        pr_generate_differs(&d->e->set, &d->e->storage, &name, &marked, err);
 
-    if (rc == PR_E_FORMAT || rc == PR_E_IO)
-        return PR_OK; /* a marker that cannot be read says nothing */
+    if (rc == PR_E_FORMAT || rc == PR_E_IO) {
+        marked = false; /* a marker that cannot be read says nothing */
+        rc = PR_OK;
+    }
     if (!rc && name)
         pr_buf_printf(d->notes,
                       "the data set was made with another dataset.%s: what is "
-                      "there is read, but figures that follow from this "
-                      "parameter (DLIO's MB/s) are wrong\n",
+                      "there is read, and that is what is reported\n",
                       name);
-    return rc;
+    return rc || marked ? rc : warn_of_sizes(d, found, err);
+}
+
+/* That nothing is decoded may be why a storage looks so good. */
+static void note_payload(struct pr_emulate_data *d)
+{
+    if (d->e->set.spec.payload == PR_RAW)
+        pr_buf_str(d->notes,
+                   "dataset.payload=raw: the files hold bytes that are no "
+                   "images, and nothing is decoded (reader.decode=false)\n");
 }
 
 int pr_data_open(struct pr_emulate_data *d, struct pr_err *err)
 {
     const struct pr_emulate *e = d->e;
+    struct pr_dataset_found found;
     int rc = pr_storage_open(&e->storage, &d->st, err);
 
     if (rc)
         return rc;
     if (!pr_emulate_reads(e))
         return PR_OK;
+    note_payload(d);
     if (strcmp(e->storage.engine, "null") == 0)
         return pr_dataset_serve(&e->set, d->st, err);
     if (strcmp(e->storage.engine, "memory") == 0)
         return fill_memory(d, err);
-    rc = find_files(d, err);
+    rc = find_files(d, &found, err);
     if (!rc)
-        rc = warn_of_shape(d, err);
+        rc = warn_of_shape(d, &found, err);
     if (!rc)
         warn_of_cache(d);
     return rc;

@@ -117,7 +117,7 @@ void pr_dlio_pairs(struct pr_jb *jb, const char *key, const char *text)
     pr_jb_end(jb);
 }
 
-double pr_dlio_record_bytes(const struct pr_emulate *e)
+static double record_bytes(const struct pr_emulate *e)
 {
     const struct pr_value *dims = e->set.opts.record_dims;
 
@@ -128,8 +128,10 @@ double pr_dlio_record_bytes(const struct pr_emulate *e)
 
 double pr_dlio_data_gb(const struct pr_emulate *e)
 {
+    if (e->train_bytes > 0)
+        return e->train_bytes / gib;
     return (double)e->set.opts.num_samples_per_file *
-           (double)e->set.files[PR_TRAIN] * pr_dlio_record_bytes(e) / gib;
+           (double)e->set.files[PR_TRAIN] * record_bytes(e) / gib;
 }
 
 int pr_dlio_may_cache(const struct pr_emulate *e, const struct pr_dlio_host *h)

@@ -18,7 +18,8 @@ void pr_dlio_host_read(struct pr_dlio_host *h, struct pr_arena *a);
  * in the first place. NULL text: no object. */
 void pr_dlio_pairs(struct pr_jb *jb, const char *key, const char *text);
 
-/* Size of the training data, as DLIO reckons it, in GB of 1024 ** 3 bytes. */
+/* Size of the training data in GB of 1024 ** 3 bytes: of the files that were
+ * found, or, where there are none, as DLIO reckons it. */
 double pr_dlio_data_gb(const struct pr_emulate *e);
 
 /* 1 when memory could hold the training data. */
@@ -30,9 +31,6 @@ const char *pr_dlio_time(char out[static 32], uint64_t wall_ns);
 /* "[OUTPUT] 2026-06-17T10:00:00.123456 ", and a time as a member. */
 void pr_dlio_stamp(struct pr_buf *out, uint64_t wall_ns);
 void pr_dlio_put_time(struct pr_jb *jb, const char *key, uint64_t wall_ns);
-
-/* Size of a sample that DLIO takes for its MB/s: what was configured. */
-double pr_dlio_record_bytes(const struct pr_emulate *e);
 
 static inline uint64_t pr_dlio_batch(const struct pr_emulate *e,
                                      bool evaluation)

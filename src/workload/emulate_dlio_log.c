@@ -213,7 +213,6 @@ static void say_metric(const struct pr_emulate *e,
                        const struct pr_emulate_stats *s, bool evaluation,
                        struct pr_buf *out)
 {
-    double mb = pr_dlio_record_bytes(e) / 1024 / 1024;
     const char *kind = evaluation ? "Eval" : "Training";
     int digits = evaluation ? 6 : 4;
     struct pr_dlio_figures f;
@@ -226,8 +225,8 @@ static void say_metric(const struct pr_emulate *e,
     pr_buf_printf(out, "[METRIC] %s Throughput (samples/second): %.*f (%.*f)\n",
                   kind, digits, f.throughput, digits, f.throughput_stdev);
     pr_buf_printf(out, "[METRIC] %s %sThroughput (MB/second): %.*f (%.*f)\n",
-                  kind, evaluation ? "" : "I/O ", digits, f.throughput * mb,
-                  digits, f.throughput_stdev * mb);
+                  kind, evaluation ? "" : "I/O ", digits, f.mb, digits,
+                  f.mb_stdev);
     pr_buf_printf(out, "[METRIC] %s_au_meet_expectation: %s\n",
                   evaluation ? "eval" : "train", pr_dlio_meets(e, f.au));
 }

@@ -43,7 +43,6 @@ static void put_epochs(struct pr_jb *jb, const struct pr_emulate_stats *s,
 static void put_metric(struct pr_jb *jb, const struct pr_emulate *e,
                        const struct pr_emulate_stats *s, bool evaluation)
 {
-    double mb = pr_dlio_record_bytes(e) / 1024 / 1024;
     uint64_t batch = pr_dlio_batch(e, evaluation);
     struct pr_dlio_figures f;
 
@@ -57,8 +56,8 @@ static void put_metric(struct pr_jb *jb, const struct pr_emulate *e,
     put(jb, evaluation, "throughput_mean_samples_per_second", f.throughput);
     put(jb, evaluation, "throughput_stdev_samples_per_second",
         f.throughput_stdev);
-    put(jb, evaluation, "io_mean_MB_per_second", f.throughput * mb);
-    put(jb, evaluation, "io_stdev_MB_per_second", f.throughput_stdev * mb);
+    put(jb, evaluation, "io_mean_MB_per_second", f.mb);
+    put(jb, evaluation, "io_stdev_MB_per_second", f.mb_stdev);
 }
 
 static void put_host(struct pr_jb *jb, const struct pr_emulate *e,

@@ -189,6 +189,8 @@ static void put_reading(struct pr_sink *k, const struct pr_emulate *e,
         pr_sink_float(k, "decode_share", known ? 1 - t->storage_share : NAN);
     pr_sink_float(k, "cached_share", t->cached >= 0 ? t->cached : NAN);
     pr_sink_bool(k, "decode", e->reader.decode);
+    if (e->set.spec.payload != PR_PIXELS)
+        pr_sink_str(k, "payload", e->set.opts.payload);
     pr_sink_bool(k, "checksum", e->reader.checksum);
     pr_sink_str(k, "engine", s->engine ? s->engine : e->storage.engine);
     if (s->threads)
@@ -295,7 +297,6 @@ void pr_emulate_object(const struct pr_emulate *e,
 static void put_dlio(struct pr_sink *k, const struct pr_emulate *e,
                      const struct pr_emulate_stats *s, bool evaluation)
 {
-    double mb = pr_dlio_record_bytes(e) / 1024 / 1024;
     const char *kind = evaluation ? "eval" : "train";
     struct pr_dlio_figures f;
     char name[80];
@@ -310,8 +311,8 @@ static void put_dlio(struct pr_sink *k, const struct pr_emulate *e,
     PUT(pr_sink_float, "throughput_mean_samples_per_second", f.throughput);
     PUT(pr_sink_float, "throughput_stdev_samples_per_second",
         f.throughput_stdev);
-    PUT(pr_sink_float, "io_mean_MB_per_second", f.throughput * mb);
-    PUT(pr_sink_float, "io_stdev_MB_per_second", f.throughput_stdev * mb);
+    PUT(pr_sink_float, "io_mean_MB_per_second", f.mb);
+    PUT(pr_sink_float, "io_stdev_MB_per_second", f.mb_stdev);
 #undef PUT
 }
 

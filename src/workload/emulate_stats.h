@@ -164,6 +164,7 @@ double pr_dlio_phase_throughput(const struct pr_phase *p, uint64_t batch);
 struct pr_dlio_figures {
     uint64_t epochs;
     double au, au_stdev, throughput, throughput_stdev;
+    double mb, mb_stdev; /* 1024 ** 2 bytes a second, of those really read */
 };
 void pr_dlio_figures(const struct pr_emulate_stats *s, bool evaluation,
                      uint64_t batch, struct pr_dlio_figures *ret);

@@ -117,6 +117,16 @@ double pr_dlio_phase_throughput(const struct pr_phase *p, uint64_t batch)
     return sum;
 }
 
+/* DLIO multiplies by the length that was configured; files may be smaller. */
+static double phase_mb(const struct pr_phase *p, uint64_t batch)
+{
+    double samples = (double)p->feed.samples;
+
+    return samples > 0 ? pr_dlio_phase_throughput(p, batch) *
+                             (double)p->feed.storage_bytes / samples / 1048576
+                       : 0;
+}
+
 static double square(double x)
 {
     return x * x;
@@ -134,18 +144,22 @@ void pr_dlio_figures(const struct pr_emulate_stats *s, bool evaluation,
             ret->epochs++;
             ret->au += pr_dlio_phase_au(p);
             ret->throughput += pr_dlio_phase_throughput(p, batch);
+            ret->mb += phase_mb(p, batch);
         }
     if (!ret->epochs)
         return;
     n = (double)ret->epochs;
     ret->au /= n;
     ret->throughput /= n;
+    ret->mb /= n;
     for (p = s->first; p; p = p->next)
         if (p->evaluation == evaluation) {
             ret->au_stdev += square(pr_dlio_phase_au(p) - ret->au);
             ret->throughput_stdev +=
                 square(pr_dlio_phase_throughput(p, batch) - ret->throughput);
+            ret->mb_stdev += square(phase_mb(p, batch) - ret->mb);
         }
     ret->au_stdev = sqrt(ret->au_stdev / n);
     ret->throughput_stdev = sqrt(ret->throughput_stdev / n);
+    ret->mb_stdev = sqrt(ret->mb_stdev / n);
 }

@@ -55,10 +55,11 @@ int pr_generate_remove(const struct pr_dataset *d,
                        struct pr_err *err) PR_MUST_CHECK;
 
 /* A parameter, of those that shape files, in which a set differs from the one
- * that is in its folder; NULL: none, or nobody can tell. */
+ * that is in its folder; NULL: none, or nobody can tell. ret_marked (may be
+ * NULL): whether the folder says what is in it. */
 int pr_generate_differs(const struct pr_dataset *d,
                         const struct pr_storage_opts *so, const char **ret_name,
-                        struct pr_err *err) PR_MUST_CHECK;
+                        bool *ret_marked, struct pr_err *err) PR_MUST_CHECK;
 
 /* The folder of a set as a user would write it. Returns out. */
 const char *pr_generate_place(const struct pr_dataset *d,

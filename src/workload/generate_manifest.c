@@ -231,9 +231,13 @@ int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
 /* What makes files of another size or form. */
 static bool shapes(const char *name)
 {
-    static const char *const names[] = {
-        "record_length_bytes", "record_length_bytes_stdev", "record_dims",
-        "record_element_type", "num_samples_per_file",      "compression"};
+    static const char *const names[] = {"record_length_bytes",
+                                        "record_length_bytes_stdev",
+                                        "record_dims",
+                                        "record_element_type",
+                                        "num_samples_per_file",
+                                        "compression",
+                                        "payload"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
@@ -255,7 +259,7 @@ static void find_difference(const struct pr_dataset *old,
 
 int pr_generate_differs(const struct pr_dataset *d,
                         const struct pr_storage_opts *so, const char **ret_name,
-                        struct pr_err *err)
+                        bool *ret_marked, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     struct pr_storage_opts plain = pr_generate_plain(so);
@@ -272,6 +276,8 @@ int pr_generate_differs(const struct pr_dataset *d,
     if (!rc && m.state != PR_MANIFEST_NONE &&
         pr_dataset_init(&old, &m.params, a, NULL) == PR_OK)
         find_difference(&old, d, ret_name);
+    if (ret_marked)
+        *ret_marked = !rc && m.state != PR_MANIFEST_NONE;
     pr_storage_close(st);
     return rc;
 }

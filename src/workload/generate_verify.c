@@ -1,7 +1,7 @@
 /*
  * Reading files back, and comparing every byte of every sample with what the
- * seed gives. A format that loses something (jpeg) is compared with a second
- * copy of the file, made in memory.
+ * seed gives. A format that loses something (jpeg), or a file of a given size,
+ * is compared with a second copy of the file, made in memory.
  */
 #include "base/mem.h"
 #include "format/content.h"
@@ -116,7 +116,7 @@ static int open_file(struct pr_reader *r, const char *name, uint64_t samples,
 
 static int verify_samples(struct pr_generate_worker *w, struct pr_reader *r,
                           const struct pr_file_spec *spec, const char *name,
-                          uint64_t *bytes, struct pr_err *err)
+                          struct pr_err *err)
 {
     int rc = open_file(r, name, spec->samples, err);
     struct pr_sample s;
@@ -131,8 +131,6 @@ static int verify_samples(struct pr_generate_worker *w, struct pr_reader *r,
             rc = compare_content(r, spec, i, &s, err);
         if (!rc)
             rc = compare_label(r, spec, i, &s, err);
-        if (!rc)
-            *bytes += s.size;
     }
     pr_reader_close(r);
     return rc;
@@ -159,7 +157,7 @@ static int open_memory(struct pr_generate_worker *w, struct pr_err *err)
 }
 
 static int compare_copies(struct pr_generate_worker *w, const char *name,
-                          uint64_t *bytes, struct pr_err *err)
+                          struct pr_err *err)
 {
     struct pr_sample a = {0}, b = {0};
     int rc = open_file(w->reader, name, 1, err);
@@ -180,8 +178,6 @@ static int compare_copies(struct pr_generate_worker *w, const char *name,
             w->reader, 0,
             first_difference(a.data, b.data, a.size < b.size ? a.size : b.size),
             err);
-    if (!rc)
-        *bytes += a.size;
     pr_reader_close(w->reader);
     pr_reader_close(w->memory_reader);
     return rc;
@@ -189,7 +185,7 @@ static int compare_copies(struct pr_generate_worker *w, const char *name,
 
 /* Formats without a real reader: the bytes of the file itself. */
 static int compare_objects(struct pr_generate_worker *w, const char *name,
-                           uint64_t *bytes, struct pr_err *err)
+                           struct pr_err *err)
 {
     struct pr_object a = {0}, b = {0};
     char x[64], y[64];
@@ -209,8 +205,6 @@ static int compare_objects(struct pr_generate_worker *w, const char *name,
         rc = pr_object_read(&b, 0, (size_t)b.size, y, err);
     if (!rc && memcmp(x, y, (size_t)a.size) != 0)
         rc = pr_fail(err, PR_E_FORMAT, name, "it is not what prony wrote");
-    if (!rc)
-        *bytes += a.size;
     if (has_copy)
         pr_object_close(&b);
     pr_object_close(&a);
@@ -219,7 +213,7 @@ static int compare_objects(struct pr_generate_worker *w, const char *name,
 
 static int verify_by_copy(struct pr_generate_worker *w,
                           const struct pr_file_spec *spec, const char *name,
-                          uint64_t *bytes, struct pr_err *err)
+                          struct pr_err *err)
 {
     uint64_t n;
     int rc = open_memory(w, err);
@@ -229,8 +223,8 @@ static int verify_by_copy(struct pr_generate_worker *w,
     if (rc)
         return rc;
     return w->set->format->flags & PR_FORMAT_EMPTY
-               ? compare_objects(w, name, bytes, err)
-               : compare_copies(w, name, bytes, err);
+               ? compare_objects(w, name, err)
+               : compare_copies(w, name, err);
 }
 
 /* ---- an index of records */
@@ -274,7 +268,7 @@ int pr_worker_verify(struct pr_generate_worker *w, uint64_t f,
                      uint64_t *ret_bytes, struct pr_err *err)
 {
     struct pr_file_spec spec, labels;
-    uint64_t bytes = 0;
+    uint64_t before = pr_storage_read_bytes(w->st);
     int rc = pr_worker_look(w, f, err);
 
     if (rc < 0)
@@ -286,21 +280,22 @@ int pr_worker_verify(struct pr_generate_worker *w, uint64_t f,
     }
     pr_dataset_spec(w->set, &w->sides, f, &spec);
     pr_dataset_name(w->set, f, PR_NAME_DATA, w->name);
-    if (w->set->format->flags & (PR_FORMAT_LOSSY | PR_FORMAT_EMPTY))
-        rc = verify_by_copy(w, &spec, w->name, &bytes, err);
+    if (w->set->format->flags & (PR_FORMAT_LOSSY | PR_FORMAT_EMPTY) ||
+        spec.payload != PR_PIXELS)
+        rc = verify_by_copy(w, &spec, w->name, err);
     else
-        rc = verify_samples(w, w->reader, &spec, w->name, &bytes, err);
+        rc = verify_samples(w, w->reader, &spec, w->name, err);
     if (!rc && w->label_reader) {
         pr_dataset_label_spec(&spec, &labels);
         pr_dataset_name(w->set, f, PR_NAME_LABELS, w->extra);
-        rc = verify_samples(w, w->label_reader, &labels, w->extra, &bytes, err);
+        rc = verify_samples(w, w->label_reader, &labels, w->extra, err);
     }
     if (!rc && w->set->has_index) {
         pr_dataset_name(w->set, f, PR_NAME_INDEX, w->extra);
         rc = verify_index(w, &spec, err);
     }
     if (!rc)
-        *ret_bytes = bytes;
+        *ret_bytes = pr_storage_read_bytes(w->st) - before;
     return rc;
 }
 

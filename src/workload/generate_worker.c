@@ -12,7 +12,9 @@ int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
                    struct pr_err *err)
 {
     struct pr_read_opts ro = {.samples = d->spec.samples,
-                              .dtype = d->spec.dtype};
+                              .dtype = d->spec.dtype,
+                              /* The file counts, not what it decodes to. */
+                              .skip_decode = d->spec.payload != PR_PIXELS};
     struct pr_read_opts lo = {.samples = d->spec.samples, .dtype = PR_I64};
     const struct pr_format *npy = NULL;
     int rc;

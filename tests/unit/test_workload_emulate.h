@@ -234,6 +234,8 @@ static inline void real_epoch(struct bench *b, const struct real *x,
     for (uint32_t i = 0; i < load->len; i++)
         add_step(b, p, 0, pr_number(&load->items[i]),
                  pr_number(&compute->items[i]), 0);
+    p->feed.samples = 100; /* of the size that was configured */
+    p->feed.storage_bytes = (uint64_t)(100 * x->record);
 }
 
 /* All of it. False: it is not there. */

@@ -519,6 +519,12 @@ static void lines_at_the_end(void **state)
 
     (void)state;
     small_training(&b);
+    /* Half of what is configured in training, twice as much in evaluation. */
+    for (struct pr_phase *p = b.s.first; p; p = p->next)
+        p->feed =
+            (struct pr_feed_stats){.samples = 6, .storage_bytes = 3 << 20};
+    b.s.last->feed =
+        (struct pr_feed_stats){.samples = 4, .storage_bytes = 8 << 20};
     pr_dlio_say_end(&b.e, &b.s, &out);
     expect_lines(
         &out,
@@ -529,11 +535,11 @@ static void lines_at_the_end(void **state)
         "[METRIC] Training Accelerator Utilization [AU] (%): 53.0303 "
         "(0.0000)\n"
         "[METRIC] Training Throughput (samples/second): 2.7879 (0.0000)\n"
-        "[METRIC] Training I/O Throughput (MB/second): 2.7879 (0.0000)\n"
+        "[METRIC] Training I/O Throughput (MB/second): 1.3939 (0.0000)\n"
         "[METRIC] train_au_meet_expectation: fail\n"
         "[METRIC] Eval Accelerator Utilization [AU] (%): 50.6494 (0.0000)\n"
         "[METRIC] Eval Throughput (samples/second): 3.200000 (0.000000)\n"
-        "[METRIC] Eval Throughput (MB/second): 3.200000 (0.000000)\n"
+        "[METRIC] Eval Throughput (MB/second): 6.400000 (0.000000)\n"
         "[METRIC] eval_au_meet_expectation: fail\n"
         "[METRIC] ==========================================================\n"
         "\n"
