@@ -215,6 +215,8 @@ static void watch(void *ctx, const struct pr_event *e)
     w->total = e->total;
     w->failed = e->failed;
     pr_live_update(w->live, e->done, e->total, e->failed, label(w), NULL);
+    if (e->kind == PR_EVENT_LEFTOVERS && say_level() >= SAY_WARNING)
+        pr_live_message(w->live, e->reason);
     if (say_level() < SAY_INFO)
         return;
     if (e->kind == PR_EVENT_INTERRUPT)

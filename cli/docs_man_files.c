@@ -167,7 +167,9 @@ static const char events[] =
     "One JSON object a line. Every line has `time` (UTC), `event`, and the "
     "state of the run: `done`, `failed` and `total` experiments. Lines of an "
     "experiment have its `id` and `attempt`, and when it ended `status` and "
-    "`elapsed_s`; `reason` where there is one. A reader must skip events it "
+    "`elapsed_s`; `reason` where there is one. By `mark` and `group` of "
+    "run_start a resumed run finds processes that are left. A reader must skip "
+    "events it "
     "does not know, and a last line that is not complete.\n";
 
 static const char *const event_words[] = {
@@ -181,6 +183,8 @@ static const char *const event_texts[] = {
     [PR_EVENT_EXPERIMENT_RETRY] = "An attempt failed, another one follows.",
     [PR_EVENT_EXPERIMENT_END] = "The experiment has its result.",
     [PR_EVENT_INTERRUPT] = "A signal asked the run to stop.",
+    [PR_EVENT_LEFTOVERS] = "Processes that a run which was killed had left "
+                           "were ended.",
     [PR_EVENT_RUN_END] = "The run ended.",
 };
 _Static_assert(sizeof event_texts / sizeof *event_texts == PR_EVENT_COUNT,

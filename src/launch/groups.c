@@ -8,13 +8,17 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PREFIX "prony-"
@@ -24,12 +28,15 @@
 
 /* ---- whose it is */
 
-/* When a process was started, in ticks since boot: field 22. */
+/* When a process was started, in ticks since boot: field 22. False: it is
+ * dead, even if nobody has waited for it. */
 static bool start_of(long pid, unsigned long long *ret)
 {
     char text[1024], *rest;
+    struct pr_proc p;
 
-    if (!pr_sysfile_read(text, sizeof text, "/proc/%ld/stat", pid))
+    if (!pr_sysfile_read(text, sizeof text, "/proc/%ld/stat", pid) ||
+        !pr_proctree_parse(text, &p) || p.dead)
         return false;
     rest = strrchr(text, ')');
     return rest && sscanf(rest,
@@ -77,9 +84,8 @@ bool pr_group_is_stale(const char *name)
 /* ---- who is in it */
 
 /* Calls f for each process of a group, once; whether all went well. */
-static bool each_process(const char *dir,
-                         bool (*f)(const char *pid, const char *to),
-                         const char *to)
+static bool each_process(const char *dir, bool (*f)(const char *pid, void *ctx),
+                         void *ctx)
 {
     char path[PATH_MAX], pid[32];
     bool good = true;
@@ -90,12 +96,12 @@ static bool each_process(const char *dir,
     if (!list)
         return errno == ENOENT;
     while (fscanf(list, "%31s", pid) == 1)
-        good &= f(pid, to);
+        good &= f(pid, ctx);
     fclose(list);
     return good;
 }
 
-static bool move_one(const char *pid, const char *to)
+static bool move_one(const char *pid, void *to)
 {
     int rc = pr_sysfile_write(to, "cgroup.procs", pid);
 
@@ -106,17 +112,9 @@ bool pr_group_move(const char *from, const char *to)
 {
     /* A process that forks meanwhile leaves one behind. */
     for (int i = 0; i < 3; i++)
-        if (!each_process(from, move_one, to))
+        if (!each_process(from, move_one, (void *)(uintptr_t)to))
             return false;
     return true;
-}
-
-static bool kill_one(const char *pid, const char *unused)
-{
-    long v = strtol(pid, NULL, 10);
-
-    (void)unused;
-    return v > 1 && kill((pid_t)v, SIGKILL) == 0;
 }
 
 /* ---- removing */
@@ -147,23 +145,93 @@ static bool each_group(const char *top, const char *start,
     if (!d)
         return errno == ENOENT;
     while ((e = readdir(d)))
-        if (strncmp(e->d_name, start, strlen(start)) == 0 &&
+        if (e->d_name[0] != '.' &&
+            strncmp(e->d_name, start, strlen(start)) == 0 &&
             pr_sysfile_path(path, top, e->d_name))
             good &= f(path, ctx);
     closedir(d);
     return good;
 }
 
-static bool remove_group(const char *dir, void *ctx)
+static bool is_group(const char *dir)
 {
-    (void)ctx;
-    return remove_one(dir);
+    struct stat st;
+
+    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool kill_group(const char *dir, void *ctx)
+/* What was made below a group of ours by those in it goes with it. */
+static bool remove_group(const char *dir, void *ctx)
 {
-    (void)ctx;
-    (void)each_process(dir, kill_one, NULL);
+    return !is_group(dir) || rmdir(dir) == 0 ||
+           (each_group(dir, "", remove_group, ctx) && remove_one(dir));
+}
+
+/* ---- ending those who are in it */
+
+struct killing {
+    struct pr_pids *pids; /* NULL: no matter */
+    unsigned met;         /* in this round */
+};
+
+static bool kill_one(const char *pid, void *ctx)
+{
+    struct killing *k = ctx;
+    long v = strtol(pid, NULL, 10);
+
+    if (v <= 1 || v == getpid())
+        return false;
+    k->met++;
+    if (k->pids)
+        (void)pr_pids_add(k->pids, (pid_t)v);
+    return kill((pid_t)v, SIGKILL) == 0;
+}
+
+static bool kill_in(const char *dir, void *ctx)
+{
+    if (!is_group(dir))
+        return true;
+    (void)each_process(dir, kill_one, ctx);
+    return each_group(dir, "", kill_in, ctx);
+}
+
+/* Tells the kernel by a file of the group; whether there is that file. */
+static bool tell(const char *dir, const char *file, const char *text)
+{
+    char path[PATH_MAX];
+
+    return pr_sysfile_path(path, dir, file) && access(path, W_OK) == 0 &&
+           pr_sysfile_write(dir, file, text) == 0;
+}
+
+/* Nobody can fork between being seen and being killed: either the kernel kills
+ * them all once we have noted who they are, or they stand still meanwhile. */
+static unsigned kill_round(const char *dir, struct pr_pids *pids)
+{
+    struct killing k = {.pids = pids};
+    bool frozen = tell(dir, "freezer.state", "FROZEN");
+
+    (void)kill_in(dir, &k);
+    if (k.met)
+        (void)tell(dir, "cgroup.kill", "1");
+    if (frozen)
+        (void)tell(dir, "freezer.state", "THAWED");
+    return k.met;
+}
+
+static bool kill_group(const char *dir, void *pids)
+{
+    uint64_t end = pr_clock_ns() + PATIENCE_NS;
+    const char *name = strrchr(dir, '/');
+
+    /* Those who started the run: they go home. */
+    if (name && strcmp(name + 1, PR_GROUP_HARNESS) == 0)
+        return true;
+    while (kill_round(dir, pids)) {
+        if (pr_clock_ns() > end)
+            return false;
+        poll(NULL, 0, 1);
+    }
     return true;
 }
 
@@ -195,6 +263,15 @@ static bool send_home(const char *harness, void *unused)
     return pr_group_move(harness, home) && remove_one(harness);
 }
 
+static bool remove_plain(const char *dir, void *ctx)
+{
+    const char *name = strrchr(dir, '/') + 1;
+
+    return strcmp(name, PR_GROUP_HARNESS) == 0 ||
+           strncmp(name, PR_GROUP_UNDO, strlen(PR_GROUP_UNDO)) == 0 ||
+           remove_group(dir, ctx);
+}
+
 bool pr_group_tree_remove(const struct pr_group_tree *t)
 {
     char top[PATH_MAX];
@@ -203,7 +280,7 @@ bool pr_group_tree_remove(const struct pr_group_tree *t)
     if (!t->top || access(t->top, F_OK) != 0 ||
         snprintf(top, sizeof top, "%s", t->top) >= (int)sizeof top)
         return true;
-    good = each_group(top, "slot", remove_group, NULL);
+    good = each_group(top, "", remove_plain, NULL);
     if (good) {
         good = each_group(top, PR_GROUP_UNDO, undo_one, top);
         good &= each_group(top, PR_GROUP_HARNESS, send_home, NULL);
@@ -211,7 +288,15 @@ bool pr_group_tree_remove(const struct pr_group_tree *t)
     return remove_one(top) && good;
 }
 
-void pr_groups_clean(const char *folder)
+/* Of a tree in version 2: some in it are not ours to end. */
+static bool has_harness(const char *top)
+{
+    char path[PATH_MAX];
+
+    return pr_sysfile_path(path, top, PR_GROUP_HARNESS) && is_group(path);
+}
+
+void pr_groups_clean(const char *folder, struct pr_pids *killed)
 {
     DIR *d = opendir(folder);
     char top[PATH_MAX];
@@ -220,14 +305,35 @@ void pr_groups_clean(const char *folder)
     while (d && (e = readdir(d))) {
         struct pr_group_tree t = {top};
 
-        if (!pr_group_is_stale(e->d_name) ||
-            !pr_sysfile_path(top, folder, e->d_name))
+        if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0 ||
+            !pr_sysfile_path(top, folder, e->d_name) ||
+            (!pr_group_is_stale(e->d_name) && !pr_run_group_is_left(top)))
             continue;
-        (void)each_group(top, "slot", kill_group, NULL);
+        if (has_harness(top))
+            (void)each_group(top, "slot", kill_group, killed);
+        else
+            (void)kill_group(top, killed);
         (void)pr_group_tree_remove(&t);
     }
     if (d)
         closedir(d);
+}
+
+bool pr_groups_leave_stale(const struct pr_hierarchy *h)
+{
+    char folder[PATH_MAX], *slash;
+
+    snprintf(folder, sizeof folder, "%s", h->own ? h->own : "");
+    slash = strrchr(folder, '/');
+    if (h->version != 2 || !slash || strcmp(slash, "/" PR_GROUP_HARNESS) != 0)
+        return false;
+    *slash = '\0';
+    slash = strrchr(folder, '/');
+    if (!slash || !pr_group_is_stale(slash + 1))
+        return false;
+    *slash = '\0';
+    pr_groups_clean(folder, NULL);
+    return true;
 }
 
 /* ---- making */
@@ -272,7 +378,7 @@ int pr_groups_top(const struct pr_hierarchy *h, const char *controllers,
         return -ENOENT;
     if (h->version == 2)
         return pr_groups_top_v2(h, controllers, name, a, ret, ret_why);
-    pr_groups_clean(h->own);
+    pr_groups_clean(h->own, NULL);
     top = pr_arena_printf(a, "%s/%s", h->own, name);
     if (!top)
         return -ENOMEM;
@@ -280,4 +386,186 @@ int pr_groups_top(const struct pr_hierarchy *h, const char *controllers,
         return -errno;
     *ret = (struct pr_group_tree){top};
     return 0;
+}
+
+/* ---- the group of a run */
+
+#define RUN_PREFIX PREFIX "run-"
+
+/* As linux/sched.h has it; older C libraries do not. */
+struct clone3_args {
+    alignas(8) uint64_t flags;
+    uint64_t pidfd, child_tid, parent_tid, exit_signal;
+    uint64_t stack, stack_size, tls, set_tid, set_tid_size, cgroup;
+};
+#define INTO_CGROUP UINT64_C(0x200000000)
+
+bool pr_group_join(const char *dir)
+{
+    /* By tasks, which version 1 has, a thread moves alone, and the kernel need
+     * not hold up every fork for a grace period. Who may start processes in a
+     * group may not always use both. */
+    static const char *const files[] = {"tasks", "cgroup.procs"};
+    int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int why = errno;
+    bool in = false;
+
+    for (int i = 0; at >= 0 && !in && i < 2; i++) {
+        int fd = openat(at, files[i], O_WRONLY | O_CLOEXEC);
+
+        in = fd >= 0 && write(fd, "0", 1) == 1;
+        why = errno;
+        if (fd >= 0)
+            close(fd);
+    }
+    if (at >= 0)
+        close(at);
+    errno = why;
+    return in;
+}
+
+static bool lock_group(const char *dir, int *ret_fd)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        *ret_fd = fd;
+        return true;
+    }
+    if (fd >= 0)
+        close(fd);
+    return false;
+}
+
+/* The kernel fills a folder that is a group. */
+static bool has_processes(const char *dir)
+{
+    char path[PATH_MAX];
+
+    return pr_sysfile_path(path, dir, "cgroup.procs") &&
+           access(path, F_OK) == 0;
+}
+
+/* The harness of a tree goes with the tree, of which our group is no part. */
+static void leave_harness(char *dir)
+{
+    char *harness = strrchr(dir, '/'), *top;
+
+    if (!harness || strcmp(harness + 1, PR_GROUP_HARNESS) != 0)
+        return;
+    *harness = '\0';
+    top = strrchr(dir, '/');
+    if (top && strncmp(top + 1, PREFIX, strlen(PREFIX)) == 0)
+        *top = '\0';
+    else
+        *harness = '/';
+}
+
+static bool make_in(const char *own, uint32_t number, struct pr_run_group *ret,
+                    struct pr_pids *killed)
+{
+    char name[32], folder[PATH_MAX];
+
+    snprintf(folder, sizeof folder, "%s", own);
+    leave_harness(folder);
+    if (access(folder, W_OK) != 0)
+        return false;
+    pr_groups_clean(folder, killed);
+    snprintf(name, sizeof name, RUN_PREFIX "%08x", (unsigned)number);
+    if (!pr_sysfile_path(ret->dir, folder, name) || mkdir(ret->dir, 0755) < 0)
+        return false;
+    if (has_processes(ret->dir) && lock_group(ret->dir, &ret->fd))
+        return true;
+    (void)rmdir(ret->dir);
+    return false;
+}
+
+int pr_run_group_make(const char *root, uint32_t number,
+                      struct pr_run_group *ret, struct pr_pids *killed,
+                      struct pr_err *err)
+{
+    /* No controller of version 1 has the first name. */
+    static const char *const names[] = {"", "freezer"};
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    int rc = a ? PR_OK : pr_fail_nomem(err);
+
+    for (int i = 0; i < 2 && !rc; i++) {
+        struct pr_hierarchy h;
+
+        rc = pr_hierarchy_mount(root, names[i], a, &h, err);
+        if (!rc && pr_groups_leave_stale(&h))
+            rc = pr_hierarchy_mount(root, names[i], a, &h, err);
+        ret->v2 = i == 0;
+        if (!rc && h.version == 2 - i && make_in(h.own, number, ret, killed))
+            return PR_OK;
+    }
+    ret->dir[0] = '\0';
+    ret->fd = -1;
+    return rc;
+}
+
+/* A sanitizer must know of a fork. */
+static pid_t fork_into(int fd)
+{
+#ifdef __SANITIZE_THREAD__
+    (void)fd;
+    return -1;
+#else
+    struct clone3_args args = {
+        .flags = INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)fd};
+
+    return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+#endif
+}
+
+pid_t pr_run_group_fork(const struct pr_run_group *g)
+{
+    /* Moving a process is slow, starting one there is not. */
+    pid_t pid = g->v2 && g->fd >= 0 ? fork_into(g->fd) : -1;
+
+    if (pid >= 0)
+        return pid;
+    pid = fork();
+    if (pid == 0 && g->fd >= 0)
+        (void)pr_group_join(g->dir); /* else the mark has to do */
+    return pid;
+}
+
+void pr_run_group_done(struct pr_run_group *g)
+{
+    if (*g->dir)
+        (void)remove_group(g->dir, NULL);
+    if (g->fd >= 0)
+        close(g->fd);
+    g->dir[0] = '\0';
+    g->fd = -1;
+}
+
+void pr_run_group_leave(struct pr_run_group *g)
+{
+    char home[PATH_MAX];
+
+    snprintf(home, sizeof home, "%s", g->dir);
+    if (*home)
+        *strrchr(home, '/') = '\0';
+    if (*home && pr_group_join(home))
+        pr_run_group_done(g);
+}
+
+bool pr_run_group_end(const char *dir, struct pr_pids *killed)
+{
+    return kill_group(dir, killed) && remove_group(dir, NULL);
+}
+
+bool pr_run_group_is_left(const char *dir)
+{
+    const char *name = strrchr(dir, '/');
+    int fd;
+
+    if (!name || *dir != '/' || pr_sysfile_word(dir, "/", "..") ||
+        strncmp(name + 1, RUN_PREFIX, strlen(RUN_PREFIX)) != 0 ||
+        !has_processes(dir) || !lock_group(dir, &fd))
+        return false;
+    close(fd);
+    return true;
 }

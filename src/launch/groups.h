@@ -9,7 +9,9 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/hierarchy.h"
+#include "launch/proctree.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,8 +50,13 @@ int pr_group_try_make(const char *above);
 bool pr_group_tree_remove(const struct pr_group_tree *t);
 
 /* Removes trees in this folder whose run is gone, and kills what it left in
- * them. */
-void pr_groups_clean(const char *folder);
+ * them; adds whom it killed (NULL: no matter). */
+void pr_groups_clean(const char *folder, struct pr_pids *killed);
+
+/* When a run and its keeper were killed at once, those who started it may
+ * still be where it put them. True: they were, and are back where they came
+ * from, so that h has to be found again. */
+bool pr_groups_leave_stale(const struct pr_hierarchy *h);
 
 /* The name of a tree of ours: namespace, process, its start, a number. */
 enum { PR_GROUP_NAME = 96 };
@@ -60,5 +67,44 @@ bool pr_group_is_stale(const char *name);
 
 /* Moves every process of one group to another; false: some stayed. */
 bool pr_group_move(const char *from, const char *to);
+
+/* Moves the calling thread, which is to be its process's only one, into a
+ * group. Makes system calls alone. False: errno tells why. */
+bool pr_group_join(const char *dir);
+
+/* ---- the group of a run: its keeper is in it, and with it all that the keeper
+ * starts, whatever they do to their session, parents or environment. No limits,
+ * so that it measures nothing else. In version 2 where that can be, else in the
+ * freezer of version 1. */
+
+struct pr_run_group {
+    char dir[PATH_MAX]; /* "": none could be made */
+    int fd;             /* of the folder, locked; -1: none. The group is left
+                           over when nobody has this open any more. */
+    bool v2;
+};
+
+/* Makes it where we are below root, named after this number; also does what
+ * pr_groups_clean does there. Fails for want of memory alone. */
+int pr_run_group_make(const char *root, uint32_t number,
+                      struct pr_run_group *ret, struct pr_pids *killed,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* fork(), with the child in the group; without one, or when it cannot be
+ * entered, just that. */
+pid_t pr_run_group_fork(const struct pr_run_group *g);
+
+/* Removes it; nobody is in it any more. Closes fd. */
+void pr_run_group_done(struct pr_run_group *g);
+
+/* Likewise, but we are in it: goes to the group above. */
+void pr_run_group_leave(struct pr_run_group *g);
+
+/* Kills all that are in it and below, and removes it. False: some are left. */
+bool pr_run_group_end(const char *dir, struct pr_pids *killed);
+
+/* Whether dir may be ended: the group of a run that is gone. It may come from
+ * a file, and so be anything. */
+bool pr_run_group_is_left(const char *dir);
 
 #endif

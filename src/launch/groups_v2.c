@@ -202,7 +202,7 @@ static bool is_root(const char *dir)
 static int make_at(const char *above, const char *name, struct pr_arena *a,
                    struct making *m)
 {
-    pr_groups_clean(above);
+    pr_groups_clean(above, NULL);
     m->top = pr_arena_printf(a, "%s/%s", above, name);
     return m->top ? 0 : -ENOMEM;
 }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -48,6 +49,10 @@ static void close_fd(int fd)
 
 static void drop(struct pieces *p)
 {
+    if (p->k) {
+        pr_run_group_done(&p->k->group);
+        pr_pids_done(&p->k->found);
+    }
     close_fd(p->sock[0]);
     close_fd(p->sock[1]);
     close_fd(p->signals);
@@ -76,23 +81,43 @@ static int open_pieces(struct pieces *p, struct pr_err *err)
     return PR_OK;
 }
 
+/* 31 bits, so that with a tag behind it no limit is too high for it. */
+static uint32_t draw_mark(void)
+{
+    uint32_t mark;
+
+    if (getrandom(&mark, sizeof(mark), GRND_NONBLOCK) != sizeof(mark))
+        mark = (uint32_t)pr_clock_ns() ^ ((uint32_t)getpid() << 16);
+    return (mark & INT32_MAX) | 1;
+}
+
 static int make_pieces(struct pieces *p, struct pr_err *err)
 {
+    int rc;
+
     *p = (struct pieces){.sock = {-1, -1}, .signals = -1, .null_fd = -1};
     p->k = pr_alloc_zeroed(sizeof(*p->k));
     p->s = pr_alloc_zeroed(sizeof(*p->s));
+    if (p->k)
+        p->k->group.fd = -1;
     if (!p->k || !p->s)
         return pr_fail_nomem(err);
     p->k->out = (struct pr_buf)PR_BUF_INIT(PR_WIRE_MAX);
     p->k->owner = p->s->runner = getpid();
     p->s->in = (struct pr_buf)PR_BUF_INIT(2 * PR_WIRE_MAX);
     p->s->out = (struct pr_buf)PR_BUF_INIT(PR_WIRE_MAX);
-    return open_pieces(p, err);
+    p->k->mark = p->s->mark = draw_mark();
+    rc = open_pieces(p, err);
+    if (!rc)
+        rc = pr_run_group_make("", p->k->mark, &p->k->group, &p->k->found, err);
+    p->s->group = p->k->group;
+    return rc;
 }
 
 static _Noreturn void be_keeper(struct pieces *p)
 {
     close(p->sock[0]);
+    pr_pids_done(&p->k->found);
     pr_free(p->k);
     pr_keeper_live(p->s, p->null_fd);
 }
@@ -107,7 +132,7 @@ static pid_t fork_keeper(struct pieces *p)
     fflush(NULL);
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid = fork();
+    pid = pr_run_group_fork(&p->k->group);
     if (pid == 0)
         be_keeper(p);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -148,6 +173,16 @@ int pr_keeper_new(const struct pr_keeper_calls *calls, struct pr_keeper **ret,
     return PR_OK;
 }
 
+struct pr_trace pr_keeper_trace(const struct pr_keeper *k)
+{
+    return (struct pr_trace){k->mark, k->group.dir};
+}
+
+const struct pr_pids *pr_keeper_found(const struct pr_keeper *k)
+{
+    return &k->found;
+}
+
 /* It then knows that we were not killed. Does not wait: one that takes nothing
  * any more is ended by force. */
 static void say_goodbye(struct pr_keeper *k)
@@ -172,9 +207,11 @@ void pr_keeper_free(struct pr_keeper *k)
         (void)prctl(PR_SET_CHILD_SUBREAPER, k->subreaper);
     }
     close(k->sock);
+    close_fd(k->group.fd); /* in a fork: the group is not its own to remove */
     for (size_t i = 0; i < k->n_live; i++)
         pr_free(k->live[i].marker);
     pr_free(k->live);
+    pr_pids_done(&k->found);
     pr_buf_done(&k->out);
     pr_free(k);
 }

@@ -3,7 +3,10 @@
  * has threads, that starts every experiment and sees to it that none outlives
  * us. Whichever of the two dies first, by whatever signal, the other one ends
  * what is left: the keeper is told of the runner's death, and adopts orphans
- * (child subreaper); the runner adopts what a dead keeper leaves.
+ * (child subreaper); the runner adopts what a dead keeper leaves. Where a
+ * control group can be made, the keeper and its children live in one, and all
+ * of them carry a mark: by these, what is left when both are killed at once is
+ * found again.
  *
  * The runner asks by messages and reads what happened by messages; several
  * experiments may be alive at once.
@@ -12,6 +15,7 @@
 #define PR_LAUNCH_KEEPER_H
 
 #include "base/err.h"
+#include "launch/proctree.h"
 #include "launch/slots.h"
 
 #include <stdbool.h>
@@ -44,6 +48,23 @@ int pr_keeper_new(const struct pr_keeper_calls *calls, struct pr_keeper **ret,
 /* Ends every experiment at once (SIGKILL), then the keeper. NULL is fine. In a
  * fork of the process that made it, only lets go of it. */
 void pr_keeper_free(struct pr_keeper *k);
+
+/* How the descendants of a keeper's children are known. */
+struct pr_trace {
+    uint32_t mark;     /* this keeper's alone; 0: none */
+    const char *group; /* folder of its control group; NULL or "": none */
+};
+
+struct pr_trace pr_keeper_trace(const struct pr_keeper *k);
+
+/* Whom it killed when it was made: what other runs that are gone had left in
+ * control groups beside ours. */
+const struct pr_pids *pr_keeper_found(const struct pr_keeper *k);
+
+/* Ends what is left of keepers that are gone, and waits until it is; adds whom
+ * it killed. Never ends those who started us. */
+void pr_traces_end(const struct pr_trace *traces, size_t n,
+                   struct pr_pids *killed);
 
 struct pr_spawn {
     uint32_t tag;             /* the caller's name for it; unique while alive */

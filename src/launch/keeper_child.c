@@ -101,35 +101,11 @@ static void name_channel(const struct pr_child *c, int report)
     }
 }
 
-/* Who may start processes in a group may not always move them into it by
- * cgroup.procs; with a single thread, tasks is the same. */
-static bool join_group(const char *dir)
-{
-    static const char *const files[] = {"cgroup.procs", "tasks"};
-    int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int why = errno;
-    bool in = false;
-
-    for (int i = 0; at >= 0 && !in && i < 2; i++) {
-        int fd = openat(at, files[i], O_WRONLY | O_CLOEXEC);
-
-        in = fd >= 0 && write(fd, "0", 1) == 1;
-        if (i == 0)
-            why = errno;
-        if (fd >= 0)
-            close(fd);
-    }
-    if (at >= 0)
-        close(at);
-    errno = why;
-    return in;
-}
-
 /* The groups first: entering a cpuset sets the affinity. */
 static void enter_slot(const struct pr_child *c, int report)
 {
     for (const char *const *g = c->groups; *g; g++)
-        if (!join_group(*g))
+        if (!pr_group_join(*g))
             give_up(report, "slot");
     if (c->cpus && sched_setaffinity(0, sizeof(c->cpus->word),
                                      (const cpu_set_t *)c->cpus->word) < 0)
@@ -150,6 +126,7 @@ static void prepare(pid_t keeper, const struct pr_child *c, int report)
     if (getppid() != keeper)
         _exit(127); /* it died before it could take us along */
     default_signals();
+    pr_proctree_set_mark(c->mark);
     log = open(c->log_path,
                O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
     if (log < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
@@ -179,6 +156,8 @@ static _Noreturn void become_body(struct pr_keeper_state *s,
     (void)prctl(PR_SET_NAME, "prony-body");
     close(s->sock);
     close(s->signals);
+    if (s->group.fd >= 0)
+        close(s->group.fd);
     pr_oomwatch_done(&s->oom);
     environ = (char **)pr_unconst(c->env);
     if (c->channel_path)

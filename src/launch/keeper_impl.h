@@ -16,6 +16,7 @@
 #include "launch/proctree.h"
 #include "launch/wire.h"
 
+#include <limits.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -24,6 +25,12 @@
 
 #define PR_MS_NS UINT64_C(1000000)
 #define PR_S_NS UINT64_C(1000000000)
+
+/* The mark of one experiment among those of a keeper. */
+static inline uint64_t pr_mark_of(uint32_t keeper, uint32_t tag)
+{
+    return (uint64_t)keeper << 32 | tag;
+}
 
 /* How long a process without any environment may be one within execve(). */
 #define PR_KEEPER_UNSURE_NS (50 * PR_MS_NS)
@@ -43,6 +50,9 @@ struct pr_keeper {
     int subreaper; /* what we were before */
     bool has_body;
     bool gone;
+    uint32_t mark;
+    struct pr_run_group group; /* of the keeper and all below it */
+    struct pr_pids found;
     struct pr_buf out;
     struct pr_live *live;
     size_t n_live, cap_live;
@@ -67,6 +77,7 @@ struct pr_exp {
     uint32_t tag;
     pid_t pid;
     char *marker;
+    uint64_t mark;
     bool ended;             /* the main child has; its tree may not have */
     bool killed;            /* by SIGKILL, on the runner's word */
     bool signalled;         /* on the runner's word */
@@ -91,6 +102,8 @@ struct pr_held {
 struct pr_keeper_state {
     int sock, signals;
     pid_t self, runner;
+    uint32_t mark;
+    struct pr_run_group group; /* that we are in */
     struct pr_keeper_calls calls;
     struct pr_exp *exps;
     struct pr_buf in, out;
@@ -145,6 +158,7 @@ struct pr_child {
     const char *log_path;
     const char *channel_path; /* NULL: none */
     const char *body_arg;
+    uint64_t mark;
     const char *const *groups;  /* folders, up to NULL */
     const struct pr_cpus *cpus; /* NULL: as we have them */
 };

@@ -256,8 +256,11 @@ _Noreturn void pr_keeper_live(struct pr_keeper_state *s, int null_fd)
             ;
     pr_tree_kill_all(s);
     pr_held_remove(s);
-    if (s->calls.orphaned && !was_told(s))
-        s->calls.orphaned(s->calls.ctx);
+    if (!was_told(s)) {
+        if (s->calls.orphaned)
+            s->calls.orphaned(s->calls.ctx);
+        pr_run_group_leave(&s->group);
+    }
     broken = s->broken;
     tidy(s);
     _exit(broken);

@@ -249,6 +249,8 @@ void pr_keeper_start(struct pr_keeper_state *s, struct pr_wire_msg *m)
 
     if (rc == 0)
         x = exp_new(r.tag, r.child.env[0]);
+    if (x)
+        x->mark = r.child.mark = pr_mark_of(s->mark, r.tag);
     if (rc == -EBADMSG) {
         s->broken = true;
     } else if (!x) {

@@ -2,6 +2,8 @@
  * When the keeper has died: its children are now ours, because we are a child
  * subreaper too. Kills those that belong to experiments, and nothing else: we
  * live in somebody's process, which may have children of its own.
+ *
+ * And when both had died: a later run ends what is left of them.
  */
 #include "launch/keeper_impl.h"
 
@@ -30,7 +32,8 @@ static enum pr_proc_has belongs(const struct pr_keeper *k,
 {
     bool unsure = false;
 
-    if (is_main(k, p->pid) || is_main(k, p->pgrp))
+    if (is_main(k, p->pid) || is_main(k, p->pgrp) ||
+        pr_proctree_mark(p->pid) >> 32 == k->mark)
         return PR_PROC_HAS;
     for (size_t i = 0; i < k->n_live; i++) {
         enum pr_proc_has has = pr_proctree_env(p->pid, k->live[i].marker);
@@ -139,6 +142,64 @@ void pr_keeper_bury(struct pr_keeper *k)
         return;
     status = wait_for(k->pid);
     k->pid = 0;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        if (*k->group.dir)
+            (void)pr_run_group_end(k->group.dir, NULL);
         sweep(k);
+    }
+    pr_run_group_done(&k->group); /* what is left, the next run tries again */
+}
+
+/* ---- what earlier ones left */
+
+static bool has_mark(const struct pr_trace *traces, size_t n, pid_t pid)
+{
+    uint64_t mark = pr_proctree_mark(pid) >> 32;
+
+    for (size_t i = 0; mark && i < n; i++)
+        if (traces[i].mark == mark)
+            return true;
+    return false;
+}
+
+static void mark_elders(struct pr_proctree *t)
+{
+    struct pr_proc *p = pr_proctree_find(t, getpid());
+
+    for (; p && !(p->marks & OURS); p = pr_proctree_find(t, p->ppid))
+        p->marks |= OURS;
+}
+
+/* How many were alive. */
+static size_t kill_marked(struct pr_proctree *t, const struct pr_trace *traces,
+                          size_t n, struct pr_pids *killed)
+{
+    size_t alive = 0;
+
+    mark_elders(t);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct pr_proc *p = &t->procs[i];
+
+        if ((p->marks & OURS) || p->dead || !has_mark(traces, n, p->pid) ||
+            kill(p->pid, SIGKILL) < 0)
+            continue;
+        alive++;
+        (void)pr_pids_add(killed, p->pid);
+    }
+    return alive;
+}
+
+void pr_traces_end(const struct pr_trace *traces, size_t n,
+                   struct pr_pids *killed)
+{
+    uint64_t end = pr_clock_ns() + SWEEP_NS;
+    struct pr_proctree t = {0};
+
+    for (size_t i = 0; i < n; i++)
+        if (traces[i].group && pr_run_group_is_left(traces[i].group))
+            (void)pr_run_group_end(traces[i].group, killed);
+    while (n && pr_proctree_read(&t) == 0 &&
+           kill_marked(&t, traces, n, killed) && pr_clock_ns() < end)
+        poll(NULL, 0, 1);
+    pr_proctree_done(&t);
 }

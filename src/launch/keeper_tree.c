@@ -3,7 +3,8 @@
  * them signals, and seeing to it that they are gone. Everything that descends
  * from the keeper stays below it (it is the child subreaper), so that a tree is
  * the main child's descendants, its process group, and the orphans that carry
- * its marker. When but one experiment is alive, every orphan is its own.
+ * its mark, or its marker in their environment. When but one experiment is
+ * alive, every orphan is its own.
  */
 #include "launch/keeper_impl.h"
 
@@ -60,7 +61,9 @@ static enum pr_proc_has belongs(const struct pr_keeper_state *s,
     if (p->ppid != s->self || is_main(s, p->pid) ||
         pr_pids_have(&s->stuck, p->pid))
         return PR_PROC_HAS_NOT;
-    return alone ? PR_PROC_HAS : pr_proctree_env(p->pid, x->marker);
+    return alone || pr_proctree_mark(p->pid) == x->mark
+               ? PR_PROC_HAS
+               : pr_proctree_env(p->pid, x->marker);
 }
 
 /* Marks the tree of x among what the last look saw. True when a process could

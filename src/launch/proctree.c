@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 bool pr_proctree_parse(const char *text, struct pr_proc *ret)
@@ -173,6 +174,30 @@ enum pr_proc_has pr_proctree_env(pid_t pid, const char *entry)
     if (n == 0 && next && next != entry && *next == '\0')
         return PR_PROC_HAS;
     return n == 0 && empty ? PR_PROC_UNSURE : PR_PROC_HAS_NOT;
+}
+
+uint64_t pr_proctree_mark(pid_t pid)
+{
+    static const char name[] = "Max file locks";
+    char path[32], text[4096];
+    const char *line;
+
+    snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+    if (slurp(AT_FDCWD, path, text, sizeof(text)) < 0)
+        return 0;
+    line = strstr(text, name);
+    /* "unlimited" is no number, and so 0. */
+    return line ? strtoull(line + sizeof(name) - 1, NULL, 10) : 0;
+}
+
+void pr_proctree_set_mark(uint64_t mark)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_LOCKS, &limit) == 0) {
+        limit.rlim_cur = (rlim_t)mark;
+        (void)setrlimit(RLIMIT_LOCKS, &limit);
+    }
 }
 
 bool pr_pids_have(const struct pr_pids *s, pid_t pid)

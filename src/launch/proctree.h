@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct pr_proc {
@@ -45,6 +46,12 @@ enum pr_proc_has {
 
 /* Whether the process was given this NAME=value. */
 enum pr_proc_has pr_proctree_env(pid_t pid, const char *entry);
+
+/* A number that a process gives to all that descend from it, whatever they do
+ * to their environment: the limit of file locks, which no kernel since 2.4
+ * heeds. 0: none, or it cannot be told. */
+uint64_t pr_proctree_mark(pid_t pid);
+void pr_proctree_set_mark(uint64_t mark); /* makes system calls alone */
 
 /* A set of process ids. */
 struct pr_pids {

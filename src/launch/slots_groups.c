@@ -280,32 +280,14 @@ static int hold_by(struct pr_slots *s, const struct holding *x,
 
 /* ---- all of it */
 
-/* When a run and its keeper were killed at once, those who started it may
- * still be where it put them. Looks again after that was put right. */
-static int leave_stale(struct pr_slots *s, const char *controller,
-                       struct pr_hierarchy *h, struct pr_err *err)
-{
-    char folder[PATH_MAX], *slash;
-
-    snprintf(folder, sizeof folder, "%s", h->own ? h->own : "");
-    slash = strrchr(folder, '/');
-    if (h->version != 2 || !slash || strcmp(slash, "/harness") != 0)
-        return PR_OK;
-    *slash = '\0';
-    slash = strrchr(folder, '/');
-    if (!slash || !pr_group_is_stale(slash + 1))
-        return PR_OK;
-    *slash = '\0';
-    pr_groups_clean(folder);
-    return pr_hierarchy_find(s->root, controller, s->arena, h, err);
-}
-
 static int find(struct pr_slots *s, const char *controller,
                 struct pr_hierarchy *h, struct pr_err *err)
 {
     int rc = pr_hierarchy_find(s->root, controller, s->arena, h, err);
 
-    return rc || s->opts->look ? rc : leave_stale(s, controller, h, err);
+    if (rc || s->opts->look || !pr_groups_leave_stale(h))
+        return rc;
+    return pr_hierarchy_find(s->root, controller, s->arena, h, err);
 }
 
 static int hold_all(struct pr_slots *s, const struct pr_hierarchy *cpu,

@@ -46,6 +46,12 @@ void pr_event_write(const struct pr_event *e, struct pr_buf *out)
         pr_buf_str(out, ", \"reason\": ");
         pr_json_string(out, e->reason, strlen(e->reason));
     }
+    if (e->mark)
+        pr_buf_printf(out, ", \"mark\": %u", (unsigned)e->mark);
+    if (e->group && *e->group) {
+        pr_buf_str(out, ", \"group\": ");
+        pr_json_string(out, e->group, strlen(e->group));
+    }
     pr_buf_printf(out, ", \"done\": %llu, \"total\": %llu, \"failed\": %llu}\n",
                   (unsigned long long)e->done, (unsigned long long)e->total,
                   (unsigned long long)e->failed);
@@ -122,6 +128,8 @@ int pr_event_read(const char *line, size_t len, struct pr_arena *a,
     e.done = whole(&v, "done");
     e.total = whole(&v, "total");
     e.failed = whole(&v, "failed");
+    e.mark = (uint32_t)whole(&v, "mark");
+    e.group = text(&v, "group");
     *ret = e;
     return 1;
 }

@@ -18,6 +18,7 @@
     X(EXPERIMENT_RETRY, "experiment_retry") \
     X(EXPERIMENT_END, "experiment_end")     \
     X(INTERRUPT, "interrupt")               \
+    X(LEFTOVERS, "leftovers")               \
     X(RUN_END, "run_end")
 
 enum pr_event_kind {
@@ -36,6 +37,8 @@ struct pr_event {
     double elapsed_s;      /* likewise; of the attempt */
     unsigned attempt;      /* 1, 2, … */
     uint64_t done, total, failed; /* of the run so far */
+    uint32_t mark;                /* of RUN_START: what the run's processes */
+    const char *group;            /* carry, and their control group, or NULL */
 };
 
 /* Appends the line, new line included. */

@@ -5,6 +5,7 @@
 #include "record/result.h"
 #include "run/runner.h"
 
+#include <stdio.h>
 #include <string.h>
 
 int pr_runner_mend_event(struct pr_runner *r, const char *id,
@@ -83,6 +84,62 @@ static int note_event(struct pr_runner *r, const struct pr_event *e,
     return PR_OK;
 }
 
+/* What a run whose end is not recorded may have left. */
+static int note_run(struct pr_runner *r, const struct pr_event *e,
+                    struct pr_err *err)
+{
+    struct pr_trace t = {e->mark, NULL};
+
+    if (e->kind == PR_EVENT_RUN_END)
+        r->n_traces = 0;
+    if (e->kind != PR_EVENT_RUN_START || !e->mark)
+        return PR_OK;
+    if (r->n_traces == r->cap_traces) {
+        size_t cap = r->cap_traces ? 2 * r->cap_traces : 8;
+        struct pr_trace *more = pr_realloc(r->traces, cap * sizeof *more);
+
+        if (!more)
+            return pr_fail_nomem(err);
+        r->traces = more;
+        r->cap_traces = cap;
+    }
+    t.group = e->group ? pr_arena_str(r->spare, e->group) : "";
+    if (!t.group)
+        return pr_fail_nomem(err);
+    r->traces[r->n_traces++] = t;
+    return PR_OK;
+}
+
+void pr_runner_end_left(struct pr_runner *r)
+{
+    pr_traces_end(r->traces, r->n_traces, &r->left);
+}
+
+int pr_runner_tell_left(struct pr_runner *r, struct pr_err *err)
+{
+    enum { NAMED = 8 };
+    const struct pr_pids *found = pr_keeper_found(r->keeper);
+    size_t n = r->left.n + found->n;
+    char text[320];
+    struct pr_event e = {.kind = PR_EVENT_LEFTOVERS, .reason = text};
+    int at;
+
+    if (!n)
+        return PR_OK;
+    at =
+        snprintf(text, sizeof text,
+                 "ended %zu process%s that a run which was killed had left:", n,
+                 n == 1 ? "" : "es");
+    for (size_t i = 0; i < n && i < NAMED; i++)
+        at +=
+            snprintf(text + at, sizeof text - (size_t)at, "%s %d", i ? "," : "",
+                     (int)(i < r->left.n ? r->left.pids[i]
+                                         : found->pids[i - r->left.n]));
+    if (n > NAMED)
+        snprintf(text + at, sizeof text - (size_t)at, ", ...");
+    return pr_runner_record(r, e, err);
+}
+
 static int note_line(struct pr_runner *r, const char *line, size_t len,
                      struct pr_err *err)
 {
@@ -96,7 +153,10 @@ static int note_line(struct pr_runner *r, const char *line, size_t len,
         r->last_done = e.done;
         r->last_failed = e.failed;
     }
-    rc = rc == 1 && e.id ? note_event(r, &e, err) : PR_OK;
+    if (rc == 1)
+        rc = e.id ? note_event(r, &e, err) : note_run(r, &e, err);
+    else
+        rc = PR_OK;
     pr_arena_reset(r->arena);
     return rc;
 }

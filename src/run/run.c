@@ -129,9 +129,13 @@ static int count_rest(struct pr_runner *r, struct pr_err *err)
 
 static int loop(struct pr_runner *r, struct pr_err *err)
 {
-    struct pr_event e = {.kind = PR_EVENT_RUN_START};
+    struct pr_trace trace = pr_keeper_trace(r->keeper);
+    struct pr_event e = {
+        .kind = PR_EVENT_RUN_START, .mark = trace.mark, .group = trace.group};
     int rc = pr_runner_record(r, e, err);
 
+    if (!rc)
+        rc = pr_runner_tell_left(r, err);
     while (!rc && !asked_to_stop(r)) {
         rc = run_next(r, err);
         if (rc == 0)
@@ -206,8 +210,10 @@ static int open_all(struct pr_runner *r, struct pr_err *err)
         rc = pr_runner_read_ended(r, err);
     if (!rc)
         rc = pr_stop_init(&r->stop, err);
-    if (!rc)
+    if (!rc) {
+        pr_runner_end_left(r);
         rc = pr_keeper_new(&calls, &r->keeper, err);
+    }
     if (!rc)
         rc = pr_monitor_new(NULL, &r->monitor, err);
     r->slots.gpus = &r->gpus;
@@ -258,6 +264,8 @@ int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
         pr_plan_file_close(&r.plan);
     pr_names_free(r.seen);
     pr_free(r.told_of);
+    pr_free(r.traces);
+    pr_pids_done(&r.left);
     pr_arena_free(r.arena);
     pr_arena_free(r.spare);
     pr_buf_done(&r.line);

@@ -35,6 +35,9 @@ struct pr_runner {
     struct pr_told *told_of; /* by id: what they say of it */
     size_t told_cap;
     uint64_t last_done, last_failed; /* as the last event there has them */
+    struct pr_trace *traces;         /* of those of them that recorded no end */
+    size_t n_traces, cap_traces;
+    struct pr_pids left; /* processes that we had to end first */
     uint64_t done, failed;
     bool give_up;  /* --fail-fast struck */
     bool told;     /* that we were asked to stop */
@@ -115,6 +118,12 @@ int pr_party_prepare(struct pr_runner *r, struct pr_party *p, bool *ret_stopped,
 
 /* Which ends they have recorded. */
 int pr_runner_read_ended(struct pr_runner *r, struct pr_err *err) PR_MUST_CHECK;
+
+/* Ends what they left of processes. Call before anything is started. */
+void pr_runner_end_left(struct pr_runner *r);
+
+/* Says whom we ended: theirs and those of other runs that are gone. */
+int pr_runner_tell_left(struct pr_runner *r, struct pr_err *err) PR_MUST_CHECK;
 
 /* The end of an experiment that an earlier run was killed before recording. */
 int pr_runner_mend_event(struct pr_runner *r, const char *id,

@@ -593,7 +593,7 @@ def main():
                  if opts.k in c.name or fnmatch.fnmatch(c.name, opts.k)]
     if not cases:
         print("1..0 # SKIP no cases")
-        return SKIP if not opts.k else 1
+        return 0 if not opts.k else 1
     return 1 if run_all(cases, opts) else 0
 
 

@@ -51,6 +51,55 @@ static void orphan_of_the_only_experiment_needs_no_marker(void **state)
     assert_int_equal(kill(pid, 0), -1);
 }
 
+/* Nor do several beside one another need one. */
+static void orphan_without_a_marker_is_known_by_its_mark(void **state)
+{
+    struct scratch *t = *state;
+    int pid = 0;
+
+    spawn_sh_id(t, 2, "sleep 1000", "another");
+    expect(t, 2, PR_CHILD_STARTED);
+    spawn_sh(
+        t, 1,
+        "(env -i setsid sh -c 'echo $$ up; exec sleep 1000' &); " UNTIL_GO);
+    expect(t, 1, PR_CHILD_STARTED);
+    wait_word(t->log, "up", 1);
+    pid = atoi(slurp(t->log));
+    assert_int_equal(kill(pid, 0), 0);
+    touch(t, "go");
+    assert_int_equal(expect(t, 1, PR_CHILD_ENDED).leftovers, 1);
+    assert_int_equal(kill(pid, 0), -1);
+    assert_int_equal(pr_keeper_signal(t->k, 2, SIGKILL, &t->err), PR_OK);
+    assert_int_equal(expect(t, 2, PR_CHILD_ENDED).leftovers, 0);
+}
+
+/* A trace may come from a file that anybody wrote. */
+static void traces_of_others_end_nobody(void **state)
+{
+    struct scratch *t = *state;
+    struct pr_trace own = pr_keeper_trace(t->k);
+    const struct pr_trace odd[] = {
+        {0, NULL},
+        {0, "/sys/fs/cgroup"},
+        {own.mark + 1, own.group}, /* in use */
+        {INT32_MAX, "/sys/fs/cgroup/prony-run-none"},
+        {1, "/tmp/prony-run-1/../.."},
+        {2, "prony-run-2"},
+        {3, "/"},
+    };
+    struct pr_pids killed = {0};
+
+    spawn_sh(t, 1, FAMILY UNTIL_GO);
+    expect(t, 1, PR_CHILD_STARTED);
+    wait_word(t->log, "up", 3);
+    pr_traces_end(odd, sizeof odd / sizeof *odd, &killed);
+    assert_int_equal(killed.n, 0);
+    assert_true(alive(t->id) >= FAMILY_SIZE); /* and a nap */
+    touch(t, "go");
+    expect(t, 1, PR_CHILD_ENDED);
+    assert_true(own.mark > 0 && own.mark <= INT32_MAX);
+}
+
 static void only_the_own_tree_is_killed(void **state)
 {
     struct scratch *t = *state;
@@ -261,24 +310,6 @@ static pid_t start_runner(struct scratch *t, enum runner_kind how)
     return pid;
 }
 
-static void killed_runner_takes_its_experiments_along(void **state)
-{
-    static const enum runner_kind kinds[] = {PLAIN, WITH_FORK, WITH_GROUP};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        struct scratch t;
-        pid_t runner;
-
-        scratch_open(&t);
-        runner = start_runner(&t, kinds[i]);
-        kill(kinds[i] == WITH_GROUP ? -runner : runner, SIGKILL);
-        assert_int_equal(waitpid(runner, NULL, 0), runner);
-        wait_alive(t.id, 0, 2000);
-        scratch_close(&t);
-    }
-}
-
 /* -1: there is none. */
 static int orphans_noted(const struct scratch *t)
 {
@@ -293,6 +324,26 @@ static int orphans_noted(const struct scratch *t)
     if (f)
         fclose(f);
     return n;
+}
+
+static void killed_runner_takes_its_experiments_along(void **state)
+{
+    static const enum runner_kind kinds[] = {PLAIN, WITH_FORK, WITH_GROUP};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct scratch t;
+        pid_t runner;
+
+        scratch_open(&t);
+        runner = start_runner(&t, kinds[i]);
+        kill(kinds[i] == WITH_GROUP ? -runner : runner, SIGKILL);
+        assert_int_equal(waitpid(runner, NULL, 0), runner);
+        wait_alive(t.id, 0, 2000);
+        while (orphans_noted(&t) < 0) /* its last file there */
+            poll(NULL, 0, 2);
+        scratch_close(&t);
+    }
 }
 
 static void keeper_of_a_killed_runner_is_called_when_all_are_dead(void **state)
@@ -397,6 +448,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         KEEPER_TEST(leftovers_are_killed_and_counted),
         KEEPER_TEST(orphan_of_the_only_experiment_needs_no_marker),
+        KEEPER_TEST(orphan_without_a_marker_is_known_by_its_mark),
+        KEEPER_TEST(traces_of_others_end_nobody),
         KEEPER_TEST(only_the_own_tree_is_killed),
         KEEPER_TEST(signal_reaches_the_whole_tree),
         KEEPER_TEST(who_ignores_a_request_is_killed),

@@ -38,6 +38,15 @@ static const struct pr_event samples[] = {
      .time_ns = 1794780222000000000u,
      .done = 7,
      .total = 7},
+    {.kind = PR_EVENT_RUN_START,
+     .time_ns = 1794780222123456000u,
+     .mark = INT32_MAX,
+     .group = "/sys/fs/cgroup/\"a\"",
+     .total = 7},
+    {.kind = PR_EVENT_LEFTOVERS,
+     .time_ns = 1794780222123456000u,
+     .reason = "ended",
+     .total = 7},
 };
 
 static void same_text(const char *a, const char *b)
@@ -70,6 +79,8 @@ static void every_event_is_read_back(void **state)
         assert_int_equal(got.attempt, e->attempt);
         assert_true(got.done == e->done && got.total == e->total &&
                     got.failed == e->failed);
+        assert_int_equal(got.mark, e->mark);
+        same_text(got.group, e->group);
     }
 }
 
