@@ -191,6 +191,7 @@ checkpoint.rank_shift
 checkpoint.time_between_checkpoints
 checkpoint.num_checkpoints_write
 checkpoint.num_checkpoints_read
+checkpoint.recovery_after_steps
 checkpoint.randomize_tensor
 checkpoint.checkpoint_mechanism_classname
 checkpoint.ksm

@@ -199,12 +199,13 @@ function __prony_names
         checkpoint.type 'Read for DLIO\'s sake.' \
         checkpoint.mode 'subset: the accelerators are some of the ranks of a larger job, whose number model.parallelism gives.' \
         checkpoint.fsync 'Have every file on stable storage before a checkpoint counts as written.' \
-        checkpoint.rank_sync 'DLIO\'s figures take the time until the slowest rank was done, not that of rank 0.' \
+        checkpoint.rank_sync 'Each rank\'s file of DLIO\'s has the time until the slowest rank was done, not that rank\'s own.' \
         checkpoint.recovery_rank_shift 'A rank reads what another one wrote, rank_shift further, so that no machine reads its own pages.' \
         checkpoint.rank_shift 'How far recovery_rank_shift shifts.' \
         checkpoint.time_between_checkpoints 'Without training: seconds to wait before each checkpoint is written or read.' \
         checkpoint.num_checkpoints_write 'Without training: how many are written.' \
         checkpoint.num_checkpoints_read 'Without training: how many are read afterwards.' \
+        checkpoint.recovery_after_steps 'Without training: after every so many writes the last one is read at once, as older files of DLIO\'s ask.' \
         checkpoint.randomize_tensor 'Contents that do not compress, the same for the same seed; false: ones.' \
         checkpoint.checkpoint_mechanism_classname 'A Python class of DLIO\'s; cannot be used.' \
         checkpoint.ksm 'DLIO\'s way to keep equal pages of checkpoints once in memory.' \

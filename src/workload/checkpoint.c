@@ -125,38 +125,68 @@ unsigned pr_ckpt_threads(const struct pr_ckpt *c)
 
 static void count_ranks(const struct pr_ckpt *c, struct pr_ckpt_op *op)
 {
-    double sum = 0, slowest = 0, fastest = -1;
+    double sum = 0, fastest = -1;
 
     for (uint64_t i = 0; i < c->shape->ranks; i++) {
-        uint64_t ended = pr_crew_ended(c->crew, i);
-        double s = (double)(ended - op->start_ns) / 1e9;
+        uint64_t ns;
+        double s;
 
-        if (!ended)
+        if (!pr_crew_took(c->crew, i, &ns))
             continue;
+        s = (double)ns / 1e9;
         op->writers++;
         sum += s;
-        slowest = s > slowest ? s : slowest;
         fastest = fastest < 0 || s < fastest ? s : fastest;
-        if (i == 0)
-            op->rank0_s = s;
     }
     /* The checkpoint is there when it has its name. */
     op->slowest_s = (double)(op->end_ns - op->start_ns) / 1e9;
     op->fastest_s = fastest < 0 ? op->slowest_s : fastest;
     op->mean_s = op->writers ? sum / (double)op->writers : op->slowest_s;
-    if (op->rank0_s <= 0 || c->shape->opts.rank_sync)
-        op->rank0_s = op->slowest_s;
+}
+
+/* What each rank took, of those that have a file of results. The one that ends
+ * last gives the checkpoint its name, which is part of its time. */
+static int list_ranks(const struct pr_ckpt *c, struct pr_ckpt_op *op,
+                      struct pr_err *err)
+{
+    uint64_t n = c->shape->ranks < c->opts.listed_ranks ? c->shape->ranks
+                                                        : c->opts.listed_ranks;
+    uint64_t last = 0, most = 0, ns;
+
+    if (!pr_ckpt_ops_lists(c->opts.ops) || !n)
+        return PR_OK;
+    op->rank_s = PR_ARENA_ARRAY(c->opts.arena, float, (size_t)n);
+    if (!op->rank_s)
+        return pr_fail_nomem(err);
+    for (uint64_t i = 0; i < c->shape->ranks; i++) {
+        bool takes_part = pr_crew_took(c->crew, i, &ns);
+
+        if (takes_part && ns > most) {
+            most = ns;
+            last = i;
+        }
+        if (i < n)
+            op->rank_s[i] =
+                (float)(c->shape->opts.rank_sync ? op->slowest_s
+                                                 : (double)ns / 1e9);
+    }
+    if (last < n)
+        op->rank_s[last] = (float)op->slowest_s;
+    return PR_OK;
 }
 
 static int count_op(struct pr_ckpt *c, struct pr_ckpt_op *op,
                     struct pr_err *err)
 {
+    int rc;
+
     op->end_ns = pr_clock_ns();
     op->end_wall_ns = op->start_wall_ns + (op->end_ns - op->start_ns);
     op->bytes = c->sum.model_bytes + c->sum.optimizer_bytes;
     op->files = c->sum.files;
     count_ranks(c, op);
-    return pr_ckpt_ops_add(c->opts.ops, op, c->opts.arena, err);
+    rc = list_ranks(c, op, err);
+    return rc ? rc : pr_ckpt_ops_add(c->opts.ops, op, c->opts.arena, err);
 }
 
 static void start_op(struct pr_ckpt_op *op)
@@ -194,9 +224,14 @@ static int write_newest(struct pr_ckpt *c, const char *folder,
 
 /* Everything under the hidden name, then the rename. */
 static int write_all(struct pr_ckpt *c, const char *part, const char *name,
-                     uint64_t key, bool *ret_swapped, struct pr_err *err)
+                     const struct pr_ckpt_op *op, bool *ret_swapped,
+                     struct pr_err *err)
 {
-    struct pr_crew_job job = {.folder = part, .key = key};
+    struct pr_crew_job job = {
+        .folder = part,
+        .start_ns = op->start_ns,
+        .key = pr_ckpt_key(c->shape, op->at.epoch, op->at.step),
+    };
     int rc = pr_storage_make_folder(c->st, part, err);
 
     if (!rc)
@@ -248,8 +283,7 @@ int pr_ckpt_save(struct pr_ckpt *c, const struct pr_ckpt_at *at,
     if (rc)
         return rc;
     start_op(&op);
-    rc = write_all(c, part, name, pr_ckpt_key(c->shape, at->epoch, at->step),
-                   &swapped, err);
+    rc = write_all(c, part, name, &op, &swapped, err);
     if (!rc)
         rc = count_op(c, &op, err);
     if (rc || swapped) {
@@ -315,6 +349,7 @@ int pr_ckpt_load(struct pr_ckpt *c, const struct pr_ckpt_at *at,
     if (rc)
         return rc;
     start_op(&op);
+    job.start_ns = op.start_ns;
     rc = run_crew(c, &job, err);
     if (!rc)
         rc = count_op(c, &op, err);

@@ -26,6 +26,7 @@ struct pr_ckpt_opts {
     pr_ckpt_tick *tick; /* or NULL */
     void *tick_ctx;
     struct pr_ckpt_ops *ops; /* that are added to */
+    uint64_t listed_ranks;   /* of these each one's time is kept */
     struct pr_arena *arena;  /* of those listed */
 };
 

@@ -25,7 +25,10 @@ struct pr_crew {
     const bool *stop;
     struct hand *hands;
     unsigned count, started;
-    uint64_t *ended;
+    struct rank_time {
+        uint64_t ns;
+        bool had_files;
+    } * took;
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t work, done;
@@ -60,6 +63,7 @@ static int do_rank(struct hand *h, const struct pr_crew_job *job, uint64_t i,
     uint64_t rank = c->shape->first +
                     (i + (job->is_read ? job->shift : 0)) % c->shape->ranks;
     uint64_t files = pr_ckpt_files(c->shape, rank);
+    uint64_t since = files ? job->start_ns : pr_clock_ns();
     int rc = PR_OK;
 
     for (uint64_t n = 0; !rc && n < files; n++) {
@@ -68,8 +72,7 @@ static int do_rank(struct hand *h, const struct pr_crew_job *job, uint64_t i,
         pr_ckpt_file(c->shape, rank, n, &f);
         rc = do_file(h, job, &f, err);
     }
-    if (!rc && files)
-        c->ended[i] = pr_clock_ns();
+    c->took[i] = (struct rank_time){pr_clock_ns() - since, files > 0};
     return rc;
 }
 
@@ -200,8 +203,8 @@ int pr_crew_new(const struct pr_ckpt_shape *shape, struct pr_storage *first,
     pthread_cond_init(&c->done, &attr);
     pthread_condattr_destroy(&attr);
     c->hands = pr_alloc_zeroed(c->count * sizeof *c->hands);
-    c->ended = pr_alloc_zeroed((size_t)shape->ranks * sizeof *c->ended);
-    rc = c->hands && c->ended ? start_hands(c, first, err) : pr_fail_nomem(err);
+    c->took = pr_alloc_zeroed((size_t)shape->ranks * sizeof *c->took);
+    rc = c->hands && c->took ? start_hands(c, first, err) : pr_fail_nomem(err);
     if (rc) {
         pr_crew_free(c);
         return rc;
@@ -226,7 +229,7 @@ void pr_crew_free(struct pr_crew *c)
     pthread_cond_destroy(&c->work);
     pthread_mutex_destroy(&c->lock);
     pr_free(c->hands);
-    pr_free(c->ended);
+    pr_free(c->took);
     pr_free(c);
 }
 
@@ -256,7 +259,7 @@ static uint64_t all_bytes(const struct pr_crew *c)
 
 void pr_crew_begin(struct pr_crew *c, const struct pr_crew_job *job)
 {
-    memset(c->ended, 0, (size_t)c->shape->ranks * sizeof *c->ended);
+    memset(c->took, 0, (size_t)c->shape->ranks * sizeof *c->took);
     c->before = all_bytes(c);
     pthread_mutex_lock(&c->lock);
     c->job = job;
@@ -301,7 +304,8 @@ int pr_crew_error(const struct pr_crew *c, struct pr_err *err)
     return c->error.code;
 }
 
-uint64_t pr_crew_ended(const struct pr_crew *c, uint64_t i)
+bool pr_crew_took(const struct pr_crew *c, uint64_t i, uint64_t *ret_ns)
 {
-    return c->ended[i];
+    *ret_ns = c->took[i].ns;
+    return c->took[i].had_files;
 }

@@ -12,8 +12,9 @@
 struct pr_crew_job {
     bool is_read;
     const char *folder;
-    uint64_t key;   /* of the contents */
-    uint64_t shift; /* reading: rank r takes what rank r + shift wrote */
+    uint64_t start_ns; /* when it began, by pr_clock_ns */
+    uint64_t key;      /* of the contents */
+    uint64_t shift;    /* reading: rank r takes what rank r + shift wrote */
 };
 
 struct pr_crew;
@@ -40,8 +41,8 @@ uint64_t pr_crew_bytes(const struct pr_crew *c);
 /* After its end: what went wrong first, or PR_OK. */
 int pr_crew_error(const struct pr_crew *c, struct pr_err *err) PR_MUST_CHECK;
 
-/* When rank i of those run here (from 0) was done, by pr_clock_ns; 0: it had
- * nothing to do. */
-uint64_t pr_crew_ended(const struct pr_crew *c, uint64_t i);
+/* How long rank i of those run here (from 0) took, since the job began. One
+ * that had no files: how long it took to see that. Whether it had any. */
+bool pr_crew_took(const struct pr_crew *c, uint64_t i, uint64_t *ret_ns);
 
 #endif

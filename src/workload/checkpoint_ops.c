@@ -5,7 +5,7 @@
 
 static void add_total(struct pr_ckpt_total *t, const struct pr_ckpt_op *op)
 {
-    double rate = op->rank0_s > 0 ? (double)op->bytes / op->rank0_s : 0;
+    double rate = op->slowest_s > 0 ? (double)op->bytes / op->slowest_s : 0;
 
     t->count++;
     t->bytes += op->bytes;
@@ -18,8 +18,6 @@ static void add_total(struct pr_ckpt_total *t, const struct pr_ckpt_op *op)
         t->cached_count++;
     }
     t->mean_s += op->mean_s;
-    t->rank0_s += op->rank0_s;
-    t->rank0_square += op->rank0_s * op->rank0_s;
     t->rate += rate;
     t->rate_square += rate * rate;
 }
@@ -30,7 +28,7 @@ int pr_ckpt_ops_add(struct pr_ckpt_ops *all, const struct pr_ckpt_op *op,
     struct pr_ckpt_op *copy;
 
     add_total(&all->total[op->is_read], op);
-    if (all->listed == PR_CKPT_LISTED)
+    if (!pr_ckpt_ops_lists(all))
         return PR_OK;
     copy = PR_ARENA_NEW(a, struct pr_ckpt_op);
     if (!copy)

@@ -23,8 +23,9 @@ struct pr_ckpt_op {
     struct pr_ckpt_at at;
     uint64_t start_ns, end_ns, start_wall_ns, end_wall_ns;
     uint64_t bytes, files;
-    double slowest_s, mean_s, fastest_s, rank0_s; /* of ranks that took part */
-    uint64_t writers;                             /* ranks that took part */
+    double slowest_s, mean_s, fastest_s; /* of ranks that took part */
+    float *rank_s;    /* of each rank that results are listed of, or NULL */
+    uint64_t writers; /* ranks that took part */
     double cached; /* share that was in the page cache before reading; -1: not
                       known */
     struct pr_ckpt_op *next;
@@ -35,14 +36,20 @@ struct pr_ckpt_ops {
     uint64_t listed; /* at most PR_CKPT_LISTED; more are only summed up */
     struct pr_ckpt_total {
         uint64_t count, bytes;
-        double slowest_s, mean_s, rank0_s; /* sums */
-        double slowest_square, rank0_square, slowest_max_s;
+        double slowest_s, mean_s; /* sums */
+        double slowest_square, slowest_max_s;
         double cached; /* sum over those where it is known */
         uint64_t cached_count;
-        double rate, rate_square; /* of bytes / seconds as DLIO has them */
+        double rate, rate_square; /* of bytes / slowest_s */
     } total[2];                   /* written, read */
 };
 enum { PR_CKPT_LISTED = 10000 };
+
+/* Whether the next one is listed. */
+static inline bool pr_ckpt_ops_lists(const struct pr_ckpt_ops *all)
+{
+    return all->listed < PR_CKPT_LISTED;
+}
 
 /* Adds one. */
 int pr_ckpt_ops_add(struct pr_ckpt_ops *all, const struct pr_ckpt_op *op,

@@ -82,6 +82,11 @@ static int check_counts(const struct pr_ckpt_shape *s,
     int64_t writes = s->opts.num_checkpoints_write;
     int64_t reads = s->opts.num_checkpoints_read;
 
+    if (reads > 0 && s->opts.recovery_after_steps > 0) {
+        pr_fail(err, PR_E_CONF, "checkpoint.recovery_after_steps",
+                "reads as it writes, num_checkpoints_read afterwards");
+        return pr_hint(err, "set one of the two to 0");
+    }
     if (writes > 0 && reads > writes) {
         pr_fail(err, PR_E_CONF, "checkpoint.num_checkpoints_read",
                 "%lld cannot be read when only %lld are written",
@@ -158,27 +163,10 @@ static int spread_subset(struct pr_ckpt_shape *s, struct pr_err *err)
 
 static int spread_all(struct pr_ckpt_shape *s, struct pr_err *err)
 {
-    bool is_set = s->parallelism.data > 0;
-    uint64_t wanted = is_set ? s->mp * (uint64_t)s->parallelism.data : 0;
-
     if (s->opts.first_rank) {
         pr_fail(err, PR_E_CONF, "checkpoint.first_rank",
                 "is for a part of the ranks, but all are run");
         return pr_hint(err, "set checkpoint.mode=subset");
-    }
-    if (is_set && wanted != s->ranks) {
-        pr_fail(err, PR_E_CONF, "model.parallelism.data",
-                "%llu tensor x %llu pipeline x %lld data are %llu ranks, but "
-                "exp.accelerators is %llu",
-                (ull)s->tp, (ull)s->pp, (long long)s->parallelism.data,
-                (ull)wanted, (ull)s->ranks);
-        if (s->ranks < wanted)
-            return pr_hint(err, "set checkpoint.mode=subset to run some of the "
-                                "ranks, or model.parallelism.data=-1");
-        return pr_hint(err,
-                       "set exp.accelerators=%llu, or "
-                       "model.parallelism.data=-1",
-                       (ull)wanted);
     }
     s->dp = s->ranks / s->mp;
     s->all = s->ranks;

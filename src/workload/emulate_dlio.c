@@ -276,8 +276,11 @@ static int write_ranks(const struct pr_emulate *e,
     char name[48];
     int rc = PR_OK;
 
-    pr_dlio_times(s, &times); /* all accelerators begin and end together */
     for (uint64_t r = 0; !rc && r < e->accelerators && r < PR_DLIO_RANKS; r++) {
+        if (!r || s->checkpoints.first) { /* else all are alike */
+            pr_buf_clear(&times);
+            pr_dlio_times(s, r, &times);
+        }
         rc = write_output(&g, e, s, h, folder, r);
         snprintf(name, sizeof name, "%" PRIu64 "_per_epoch_stats.json", r);
         if (!rc)

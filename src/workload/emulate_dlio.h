@@ -15,7 +15,10 @@ enum { PR_DLIO_RANKS = 1000 };
 int pr_dlio_write(const struct pr_emulate *e, const struct pr_emulate_stats *s,
                   const char *folder, struct pr_err *err) PR_MUST_CHECK;
 
-/* DLIO's log lines, as they fall due; each appends to out. */
+/* DLIO's log lines, as they fall due; each appends to out. The first one says
+ * what is run. */
+void pr_dlio_say_mode(const struct pr_emulate *e, struct pr_buf *out);
+void pr_dlio_say_making(bool is_end, struct pr_buf *out);
 void pr_dlio_say_start(const struct pr_emulate *e, uint64_t steps,
                        struct pr_buf *out);
 void pr_dlio_say_epoch(const struct pr_emulate *e, unsigned epoch,
@@ -31,8 +34,6 @@ void pr_dlio_say_end(const struct pr_emulate *e,
 
 /* ---- of checkpoints */
 
-/* What is run, without steps: there is no training. */
-void pr_dlio_say_mode(const struct pr_emulate *e, struct pr_buf *out);
 void pr_dlio_say_sizes(const struct pr_emulate *e, struct pr_buf *out);
 void pr_dlio_say_alone(bool is_read, bool is_end, struct pr_buf *out);
 void pr_dlio_say_saving(bool is_read, const struct pr_ckpt_at *at,

@@ -1,6 +1,8 @@
 /*
  * What DLIO's log and result files say of checkpoints. Its GB are 1024 ** 3
- * bytes; a duration is that of rank 0, or of all with checkpoint.rank_sync.
+ * bytes. The durations of the summary and of the log, which MLPerf's tools
+ * read, are those of the slowest rank, as its rules have it; a rank's own file
+ * has those of that rank.
  */
 #include "base/clock.h"
 #include "workload/emulate_dlio_impl.h"
@@ -75,9 +77,9 @@ void pr_dlio_say_saving(bool is_read, const struct pr_ckpt_at *at,
                   is_read ? "loading" : "saving", at->block, steps, at->epoch);
 }
 
-static double rate_of(const struct pr_ckpt_op *op)
+static double rate_of(const struct pr_ckpt_op *op, double seconds)
 {
-    return op->rank0_s > 0 ? (double)op->bytes / gib / op->rank0_s : 0;
+    return seconds > 0 ? (double)op->bytes / gib / seconds : 0;
 }
 
 void pr_dlio_say_saved(const struct pr_ckpt_op *op, struct pr_buf *out)
@@ -87,7 +89,7 @@ void pr_dlio_say_saved(const struct pr_ckpt_op *op, struct pr_buf *out)
                   "Finished %s checkpoint %" PRIu64 " for epoch %" PRIu64
                   " in %.4f s; Throughput: %.4f GB/s\n",
                   op->is_read ? "loading" : "saving", op->at.block,
-                  op->at.epoch, op->rank0_s, rate_of(op));
+                  op->at.epoch, op->slowest_s, rate_of(op, op->slowest_s));
 }
 
 static void say_total(const char *what, const struct pr_ckpt_total *t,
@@ -100,8 +102,8 @@ static void say_total(const char *what, const struct pr_ckpt_total *t,
     pr_buf_printf(out,
                   "[METRIC] Checkpoint %s duration (seconds): %.4f "
                   "(%.4f)\n",
-                  what, pr_ckpt_mean(t->rank0_s, n),
-                  pr_ckpt_stdev(t->rank0_s, t->rank0_square, n));
+                  what, pr_ckpt_mean(t->slowest_s, n),
+                  pr_ckpt_stdev(t->slowest_s, t->slowest_square, n));
     pr_buf_printf(out,
                   "[METRIC] Checkpoint %s I/O Throughput (GB/second): %.4f "
                   "(%.4f)\n",
@@ -128,9 +130,9 @@ static void put_total(struct pr_jb *jb, const char *what,
         {"io_mean_GB_per_second", pr_ckpt_mean(t->rate, t->count) / gib},
         {"io_stdev_GB_per_second",
          pr_ckpt_stdev(t->rate, t->rate_square, t->count) / gib},
-        {"duration_mean_seconds", pr_ckpt_mean(t->rank0_s, t->count)},
+        {"duration_mean_seconds", pr_ckpt_mean(t->slowest_s, t->count)},
         {"duration_stdev_seconds",
-         pr_ckpt_stdev(t->rank0_s, t->rank0_square, t->count)},
+         pr_ckpt_stdev(t->slowest_s, t->slowest_square, t->count)},
     };
     char name[80];
 
@@ -149,7 +151,7 @@ void pr_dlio_put_checkpoints(const struct pr_emulate *e,
 }
 
 void pr_dlio_put_ops(const struct pr_ckpt_op **cursor, uint64_t epoch,
-                     uint64_t block, struct pr_jb *jb)
+                     uint64_t block, uint64_t r, struct pr_jb *jb)
 {
     const struct pr_ckpt_op *op;
     char name[48];
@@ -159,14 +161,15 @@ void pr_dlio_put_ops(const struct pr_ckpt_op **cursor, uint64_t epoch,
     for (op = *cursor;
          op && op->at.epoch == epoch && (!block || op->at.block == block);
          op = op->next) {
+        double s = op->rank_s ? (double)op->rank_s[r] : op->slowest_s;
+
         snprintf(name, sizeof name, "%s_ckpt%" PRIu64,
                  op->is_read ? "load" : "save", op->at.block);
         pr_jb_obj(jb, name);
         pr_dlio_put_time(jb, "start", op->start_wall_ns);
-        pr_dlio_put_time(jb, "end",
-                         op->start_wall_ns + (uint64_t)(op->rank0_s * 1e9));
-        pr_jb_float(jb, "duration", op->rank0_s);
-        pr_jb_float(jb, "throughput", rate_of(op));
+        pr_dlio_put_time(jb, "end", op->start_wall_ns + (uint64_t)(s * 1e9));
+        pr_jb_float(jb, "duration", s);
+        pr_jb_float(jb, "throughput", rate_of(op, s));
         pr_jb_end(jb);
     }
     *cursor = op;

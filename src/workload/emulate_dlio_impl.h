@@ -64,8 +64,10 @@ const char *pr_dlio_block_name(const struct pr_block *b, char out[static 32]);
 /* Begins the object of an epoch. */
 void pr_dlio_open_epoch(struct pr_jb *jb, const struct pr_dlio_epoch *x);
 
-/* The contents of R_per_epoch_stats.json. */
-void pr_dlio_times(const struct pr_emulate_stats *s, struct pr_buf *out);
+/* The contents of R_per_epoch_stats.json; they differ in what a checkpoint
+ * took. */
+void pr_dlio_times(const struct pr_emulate_stats *s, uint64_t r,
+                   struct pr_buf *out);
 
 /* Takes the next epoch off a list of phases. False: it was the last one. */
 bool pr_dlio_next(const struct pr_phase **cursor, struct pr_dlio_epoch *ret);
@@ -86,8 +88,8 @@ void pr_dlio_put_checkpoints(const struct pr_emulate *e,
                              const struct pr_emulate_stats *s,
                              struct pr_jb *jb);
 /* Those of an epoch, or behind one block of it, taken off a list: save_ckpt1,
- * …; block 0: all. */
+ * …; block 0: all. Times are those of rank r. */
 void pr_dlio_put_ops(const struct pr_ckpt_op **cursor, uint64_t epoch,
-                     uint64_t block, struct pr_jb *jb);
+                     uint64_t block, uint64_t r, struct pr_jb *jb);
 
 #endif

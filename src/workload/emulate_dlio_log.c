@@ -43,6 +43,13 @@ void pr_dlio_say_mode(const struct pr_emulate *e, struct pr_buf *out)
     pr_buf_printf(out, "] with %" PRIu64 " process(es)\n", e->accelerators);
 }
 
+void pr_dlio_say_making(bool is_end, struct pr_buf *out)
+{
+    stamp_now(out);
+    pr_buf_str(out,
+               is_end ? "Generation done\n" : "Starting data generation\n");
+}
+
 static void say_caching(const struct pr_emulate *e, struct pr_buf *out)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 14);
@@ -98,7 +105,6 @@ static void say_eval_steps(const struct pr_emulate *e, struct pr_buf *out)
 void pr_dlio_say_start(const struct pr_emulate *e, uint64_t steps,
                        struct pr_buf *out)
 {
-    pr_dlio_say_mode(e, out);
     say_caching(e, out);
     stamp_now(out);
     pr_buf_printf(out,

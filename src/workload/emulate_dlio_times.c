@@ -37,7 +37,7 @@ const char *pr_dlio_block_name(const struct pr_block *b, char out[static 32])
     return out;
 }
 
-static void put_blocks(struct pr_jb *jb, const struct pr_phase *p,
+static void put_blocks(struct pr_jb *jb, const struct pr_phase *p, uint64_t r,
                        const struct pr_ckpt_op **ops)
 {
     struct pr_block b = {0};
@@ -45,7 +45,7 @@ static void put_blocks(struct pr_jb *jb, const struct pr_phase *p,
 
     while (pr_phase_next_block(p, &b)) {
         put_span(jb, pr_dlio_block_name(&b, name), &b);
-        pr_dlio_put_ops(ops, p->epoch, b.number, jb);
+        pr_dlio_put_ops(ops, p->epoch, b.number, r, jb);
     }
 }
 
@@ -59,15 +59,15 @@ void pr_dlio_open_epoch(struct pr_jb *jb, const struct pr_dlio_epoch *x)
 
 /* As in DLIO the end is that of the epoch, the duration that of training. */
 static void put_epoch_times(struct pr_jb *jb, const struct pr_dlio_epoch *x,
-                            const struct pr_ckpt_op **ops)
+                            uint64_t r, const struct pr_ckpt_op **ops)
 {
     const struct pr_phase *first = pr_dlio_first(x);
 
     pr_dlio_open_epoch(jb, x);
     pr_dlio_put_time(jb, "start", first->start_wall_ns);
     if (x->train)
-        put_blocks(jb, x->train, ops);
-    pr_dlio_put_ops(ops, first->epoch, 0, jb);
+        put_blocks(jb, x->train, r, ops);
+    pr_dlio_put_ops(ops, first->epoch, 0, r, jb);
     pr_dlio_put_time(jb, "end", pr_dlio_last(x)->end_wall_ns);
     put_duration(jb, first->start_ns, first->end_ns);
     if (x->eval) {
@@ -79,7 +79,8 @@ static void put_epoch_times(struct pr_jb *jb, const struct pr_dlio_epoch *x,
     pr_jb_end(jb);
 }
 
-void pr_dlio_times(const struct pr_emulate_stats *s, struct pr_buf *out)
+void pr_dlio_times(const struct pr_emulate_stats *s, uint64_t r,
+                   struct pr_buf *out)
 {
     const struct pr_phase *cursor = s->first;
     const struct pr_ckpt_op *ops = s->checkpoints.first;
@@ -89,11 +90,11 @@ void pr_dlio_times(const struct pr_emulate_stats *s, struct pr_buf *out)
     pr_jb_init(&jb, out, 4);
     pr_jb_obj(&jb, NULL);
     while (pr_dlio_next(&cursor, &x))
-        put_epoch_times(&jb, &x, &ops);
+        put_epoch_times(&jb, &x, r, &ops);
     if (!s->first && ops) { /* checkpoints alone are epoch 1 */
         pr_jb_obj(&jb, "1");
         pr_dlio_put_time(&jb, "start", s->start_wall_ns);
-        pr_dlio_put_ops(&ops, 1, 0, &jb);
+        pr_dlio_put_ops(&ops, 1, 0, r, &jb);
         pr_dlio_put_time(&jb, "end", s->end_wall_ns);
         pr_jb_end(&jb);
     }

@@ -16,6 +16,21 @@ void pr_notes_ranks(const struct pr_emulate *e, struct pr_buf *notes)
                       PR_DLIO_RANKS);
 }
 
+void pr_notes_copies(const struct pr_emulate *e, struct pr_buf *notes)
+{
+    const struct pr_ckpt_shape *c = &e->checkpoint;
+    int64_t data = c->parallelism.data;
+
+    if (data > 0 && (uint64_t)data != c->dp)
+        pr_buf_printf(
+            notes,
+            "%llu ranks hold %llu %s of the model, not "
+            "model.parallelism.data=%lld: with checkpoint.mode=subset "
+            "they would be some of the ranks of that job\n",
+            (unsigned long long)c->ranks, (unsigned long long)c->dp,
+            c->dp == 1 ? "copy" : "copies", (long long)data);
+}
+
 void pr_notes_cap(const struct pr_emulate *e, uint64_t batches,
                   struct pr_buf *notes)
 {

@@ -7,6 +7,9 @@
 
 #include "workload/emulate.h"
 
+/* More or fewer ranks than model.parallelism.data says. */
+void pr_notes_copies(const struct pr_emulate *e, struct pr_buf *notes);
+
 /* More accelerators than files are written of. */
 void pr_notes_ranks(const struct pr_emulate *e, struct pr_buf *notes);
 

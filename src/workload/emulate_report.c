@@ -12,8 +12,10 @@ static int write_files(struct pr_emulation *s, const char *folder,
                        struct pr_err *err)
 {
     char path[4096];
-    int rc = pr_dlio_write(&s->e, &s->stats, folder, err);
+    int rc = PR_OK;
 
+    if (pr_emulation_measures(s))
+        rc = pr_dlio_write(&s->e, &s->stats, folder, err);
     if (rc)
         return rc;
     snprintf(path, sizeof path, "%s/%s", folder, s->e.output.log_file);
@@ -69,12 +71,11 @@ int pr_emulation_report(struct pr_emulation *s, struct pr_err *err)
     rc = pr_log_show(&s->log, err);
     if (!rc)
         rc = print_results(s, err);
-    if (rc || !pr_emulation_measures(s))
-        return rc;
-    rc = write_files(s, s->e.job->dir, err);
+    if (!rc)
+        rc = write_files(s, s->e.job->dir, err);
     if (!rc && *s->e.folder)
         rc = write_files(s, s->e.folder, err);
-    if (!rc && *s->e.folder && !s->hangs)
+    if (!rc && *s->e.folder && !s->hangs && pr_emulation_measures(s))
         rc = pr_watch_copy(&s->watch, s->e.folder, err);
     return rc;
 }

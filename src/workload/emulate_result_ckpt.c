@@ -142,7 +142,7 @@ void pr_result_checkpoints_dlio(struct pr_sink *k,
         pr_sink_float(k, name, pr_ckpt_mean(t->rate, t->count) / (1 << 30));
         snprintf(name, sizeof name, "dlio.%s_checkpoint_duration_mean_seconds",
                  names[i]);
-        pr_sink_float(k, name, pr_ckpt_mean(t->rank0_s, t->count));
+        pr_sink_float(k, name, pr_ckpt_mean(t->slowest_s, t->count));
     }
 }
 

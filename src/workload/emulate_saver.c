@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "workload/emulate_dlio.h"
+#include "workload/emulate_notes.h"
 
 #include <string.h>
 
@@ -85,6 +86,10 @@ uint64_t pr_saves_alone(const struct pr_emulate *e)
 
 uint64_t pr_loads_alone(const struct pr_emulate *e)
 {
+    uint64_t every = positive(e->checkpoint.opts.recovery_after_steps);
+
+    if (every)
+        return pr_saves_alone(e) / every;
     return positive(e->checkpoint.opts.num_checkpoints_read);
 }
 
@@ -134,6 +139,7 @@ int pr_saver_open(struct pr_emulate_saver *s, uint64_t batches,
         .tick = on_tick,
         .tick_ctx = s,
         .ops = &s->stats->checkpoints,
+        .listed_ranks = PR_DLIO_RANKS,
         .arena = e->job->arena,
     };
     struct pr_ckpt_names names = {.at = name_at, .ctx = s};
@@ -153,6 +159,7 @@ int pr_saver_open(struct pr_emulate_saver *s, uint64_t batches,
         pr_buf_str(s->notes, "workflow.checkpoint is true, but no checkpoint "
                              "falls due: see checkpoint_after_epoch and "
                              "steps_between_checkpoints\n");
+    pr_notes_copies(e, s->notes);
     pr_dlio_say_sizes(e, &s->log->text);
     return pr_log_show(s->log, err);
 }
@@ -233,6 +240,7 @@ static int pass_time(struct pr_emulate_saver *s, bool is_read,
 static int run_all(struct pr_emulate_saver *s, bool is_read, uint64_t count,
                    uint64_t first, uint64_t among, struct pr_err *err)
 {
+    uint64_t every = positive(s->e->checkpoint.opts.recovery_after_steps);
     int rc = PR_OK;
 
     for (uint64_t i = 0; !rc && i < count; i++) {
@@ -242,6 +250,8 @@ static int run_all(struct pr_emulate_saver *s, bool is_read, uint64_t count,
         rc = pass_time(s, is_read, &at, err);
         if (!rc)
             rc = do_one(s, is_read, &at, at.step, err);
+        if (!rc && !is_read && every && (i + 1) % every == 0)
+            rc = do_one(s, true, &at, at.step, err);
     }
     return rc;
 }
@@ -259,7 +269,7 @@ int pr_saver_run(struct pr_emulate_saver *s, struct pr_err *err)
     rc = run_all(s, false, writes, 1, writes, err);
     if (!rc && writes)
         pr_dlio_say_alone(false, true, &s->log->text);
-    if (rc || !reads)
+    if (rc || !reads || s->e->checkpoint.opts.recovery_after_steps > 0)
         return rc;
     pr_dlio_say_alone(true, false, &s->log->text);
     rc = run_all(s, true, reads, first, first > 1 ? keep : reads, err);

@@ -108,10 +108,7 @@ static int train(struct pr_emulation *s, struct pr_err *err)
 /* Checkpoints without training. */
 static int save_alone(struct pr_emulation *s, struct pr_err *err)
 {
-    int rc;
-
-    pr_dlio_say_mode(&s->e, &s->log.text);
-    rc = pr_watch_start(&s->watch, &s->e, &s->notes, err);
+    int rc = pr_watch_start(&s->watch, &s->e, &s->notes, err);
     if (!rc)
         rc = pr_saver_open(&s->saver, 0, err);
     if (!rc) {
@@ -125,9 +122,23 @@ static int save_alone(struct pr_emulation *s, struct pr_err *err)
 /* A place that cannot be written to is found before hours were spent. */
 static int make_folder(struct pr_emulation *s, struct pr_err *err)
 {
-    return *s->e.folder && pr_emulation_measures(s)
-               ? pr_make_dirs(s->e.folder, err)
-               : PR_OK;
+    return *s->e.folder ? pr_make_dirs(s->e.folder, err) : PR_OK;
+}
+
+static int make_data(struct pr_emulation *s, struct pr_err *err)
+{
+    bool makes = s->e.workflow.generate_data;
+    int rc;
+
+    pr_dlio_say_mode(&s->e, &s->log.text);
+    if (makes)
+        pr_dlio_say_making(false, &s->log.text);
+    rc = pr_log_show(&s->log, err);
+    if (!rc)
+        rc = pr_data_make(&s->data, err);
+    if (!rc && makes)
+        pr_dlio_say_making(true, &s->log.text);
+    return rc ? rc : pr_log_show(&s->log, err);
 }
 
 static int emulate(struct pr_emulation *s, struct pr_err *err)
@@ -136,7 +147,7 @@ static int emulate(struct pr_emulation *s, struct pr_err *err)
     int rc = make_folder(s, err);
 
     if (!rc)
-        rc = pr_data_make(&s->data, err);
+        rc = make_data(s, err);
     if (!rc && s->e.workflow.train)
         rc = train(s, err);
     else if (!rc && s->e.workflow.checkpoint)

@@ -202,6 +202,13 @@ def check_training(peer, model, files, per_file, accelerators, more):
     problems = [] if len(made) == files else ["%d files" % len(made)]
     if status or "non-zero" in text:
         problems.append("status %d" % status)
+    # What its validation looks for in a folder of datagen.
+    leaf = peer.leaf("training", model, "datagen")
+    problems += ["there is no %s" % n for n in (
+        "dlio.log", "dlio_config/config.yaml", "dlio_config/hydra.yaml",
+        "dlio_config/overrides.yaml", "*_metadata.json",
+        "training_datagen.stdout.log", "training_datagen.stderr.log")
+        if not glob.glob(os.path.join(leaf, n))]
     peer.check("%s: datagen" % model, problems, text)
 
     args = ["training", "run", "--model", model, "--num-accelerators",

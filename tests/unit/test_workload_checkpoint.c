@@ -42,7 +42,8 @@ static int open_it(struct setup *s, const char *more, uint64_t ranks,
                                 .storage = &s->storage,
                                 .nodes = 1,
                                 .stop = &s->stop,
-                                .ops = &s->ops};
+                                .ops = &s->ops,
+                                .listed_ranks = 3};
     struct pr_ckpt_names names = {.count = writes, .at = name_at};
     struct pr_json_in in;
     struct pr_value params;
@@ -96,6 +97,46 @@ static int load(struct setup *s, uint64_t step)
     struct pr_ckpt_op op;
 
     return pr_ckpt_load(s->c, &at, &op, &s->err);
+}
+
+/* By one thread, which takes the ranks in order: each has its own time, and the
+ * last one that of the checkpoint. */
+static void each_rank_has_its_own_time(void **state)
+{
+    struct pr_ckpt_op *op;
+    struct setup s;
+
+    (void)state;
+    open_well(&s, "\"checkpoint.writers\": 1", 3, 1);
+    assert_int_equal(save(&s, 1), PR_OK);
+    assert_int_equal(load(&s, 1), PR_OK);
+    for (op = s.ops.first; op; op = op->next) {
+        assert_true(op->rank_s[0] > 0);
+        assert_true(op->rank_s[0] < op->rank_s[1]);
+        assert_true(op->rank_s[1] < op->rank_s[2]);
+        assert_float_equal(op->rank_s[2], op->slowest_s, 1e-6);
+    }
+    assert_float_equal(s.ops.total[0].slowest_s, s.ops.first->slowest_s, 1e-12);
+    close_it(&s);
+
+    open_well(&s, "\"checkpoint.writers\": 1, \"checkpoint.rank_sync\": true",
+              3, 1);
+    assert_int_equal(save(&s, 1), PR_OK);
+    assert_float_equal(s.ops.first->rank_s[0], s.ops.first->slowest_s, 1e-6);
+    close_it(&s);
+
+    /* Without ZeRO the first rank writes all; nothing takes next to no time,
+     * however long that one is at it. */
+    open_well(&s,
+              "\"checkpoint.writers\": 1, \"model.parallelism.zero_stage\": 0, "
+              "\"storage.throttle\": 2000000",
+              3, 1);
+    assert_int_equal(save(&s, 1), PR_OK);
+    assert_int_equal(s.ops.first->writers, 1);
+    assert_float_equal(s.ops.first->rank_s[0], s.ops.first->slowest_s, 1e-6);
+    assert_true(s.ops.first->rank_s[1] < s.ops.first->rank_s[0] / 2);
+    assert_true(s.ops.first->rank_s[2] < s.ops.first->rank_s[0] / 2);
+    close_it(&s);
 }
 
 static bool is_there(const char *path)
@@ -367,6 +408,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, enter, leave)
     static const struct CMUnitTest tests[] = {
         TEST(what_is_written_is_read_back_as_it_was),
+        TEST(each_rank_has_its_own_time),
         TEST(a_byte_that_changed_is_found),
         TEST(without_verifying_a_changed_byte_goes_unnoticed),
         TEST(a_shifted_rank_reads_what_another_wrote),

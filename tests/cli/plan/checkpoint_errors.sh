@@ -4,8 +4,6 @@ try()
     echo "-- $*"
     prony plan "$@" > /dev/null || echo "status $?"
 }
-try llama3_8b exp.accelerators=4
-try llama3_8b exp.accelerators=16
 try llama3_8b model.parallelism.pipeline=2
 try llama_7b model.parallelism.pipeline=40
 try llama_7b model.parallelism.data=-1 model.parallelism.tensor=3 \
