@@ -1,6 +1,7 @@
 /* The program under one of DLIO's names. */
 #include "cli/dlio.h"
 
+#include "cli/ranks.h"
 #include "prony_config.h"
 
 #include <errno.h>
@@ -45,45 +46,24 @@ static int set_level(struct pr_err *err)
                    level);
 }
 
-static long env_number(const char *const *names)
+/* How many processes a launcher has started, 0: none was used. On one machine
+ * the first of them emulates as many accelerators; otherwise that would not be
+ * what was asked for. */
+static int count_processes(const struct ranks *r, long *ret, struct pr_err *err)
 {
-    for (; *names; names++) {
-        const char *text = getenv(*names);
-        if (text && *text)
-            return strtol(text, NULL, 10);
-    }
-    return -1;
-}
-
-/* Of the processes that mpirun starts, the first one talks. */
-static bool is_first(void)
-{
-    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK",
-                                        NULL};
-
-    return env_number(ranks) <= 0;
-}
-
-/* How many processes mpirun has started, 0: it was not used. On one machine
- * the first of them emulates as many accelerators; on several that would not
- * be what was asked for. */
-static int mpi_size(long *ret, struct pr_err *err)
-{
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                        NULL};
-    static const char *const local[] = {"OMPI_COMM_WORLD_LOCAL_SIZE",
-                                        "MPI_LOCALNRANKS", NULL};
-    long size = env_number(sizes), here = env_number(local);
-
-    *ret = size > 1 ? size : 0;
-    if (size < 2 || here == size)
+    *ret = 0;
+    if (r->launcher && (!r->size || r->rank < 0))
+        return ranks_refuse(r, err);
+    if (!r->launcher || r->on_one_machine) {
+        *ret = r->size;
         return PR_OK;
+    }
     pr_fail(err, PR_E_UNAVAIL, "",
             "started as %ld processes on several machines, which comes in a "
             "later version",
-            size);
+            r->size);
     return pr_hint(err, "start it on one machine, with ++exp.accelerators=%ld",
-                   size);
+                   r->size);
 }
 
 static int print_help(const struct dlio_args *args, struct pr_err *err)
@@ -191,12 +171,14 @@ static int hydra_main(const char *program, bool query, int argc, char **argv)
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct dlio_args args = {.arena = a, .program = program};
     struct pr_err err = {0};
+    struct ranks ranks;
     long processes = 0;
     int rc = a ? set_level(&err) : pr_fail_nomem(&err);
 
+    ranks_read(&ranks);
     if (!rc && !query)
-        rc = mpi_size(&processes, &err);
-    if (!is_first()) /* one of them does the work, and talks */
+        rc = count_processes(&ranks, &processes, &err);
+    if (ranks.rank > 0) /* one of them does the work, and talks */
         return rc ? pr_code_exit_status(rc) : 0;
     if (!rc)
         rc = read_args(&args, processes, argc, argv, &err);

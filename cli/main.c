@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/dlio.h"
 #include "cli/milarun.h"
+#include "cli/ranks.h"
 #include "prony_config.h"
 #include "run/attempt.h"
 #include "workload/mpi.h"
@@ -338,6 +339,17 @@ static void answer_error(const struct pr_err *err)
 /* The signal that ended a run, for the exit status a shell expects. */
 static int stopped_by;
 
+/* Of what writes or measures there must be one. */
+static int be_alone(const struct verb *v, struct pr_err *err)
+{
+    struct ranks ranks;
+
+    if (!(v->bit & (ON_RUNS | ON_RERUN | ON_GENERATE | ON_CAPACITY | ON_DEMO)))
+        return PR_OK;
+    ranks_read(&ranks);
+    return ranks_refuse(&ranks, err);
+}
+
 static int run_verb(const struct verb *v, const char *name, int argc,
                     char **argv, struct pr_err *err)
 {
@@ -359,6 +371,8 @@ static int run_verb(const struct verb *v, const char *name, int argc,
         rc = pr_fail(err, PR_E_USAGE, "", "%s takes no '%s'", v->name,
                      c.rest[0]);
     else
+        rc = be_alone(v, err);
+    if (!rc)
         rc = v->run(&c, err);
     stopped_by = c.signo;
     if (rc && !has_answered() && wants_json(&c))
