@@ -450,6 +450,7 @@ static void lines_at_the_start(void **state)
     (void)state;
     bench_init(&b);
     b.e.accelerators = 2;
+    pr_dlio_say_mode(&b.e, &out);
     pr_dlio_say_start(&b.e, 8, &out);
     expect_lines(
         &out, "[OUTPUT] T Running DLIO [Training] with 2 process(es)\n" CACHING
@@ -459,6 +460,7 @@ static void lines_at_the_start(void **state)
     b.e.train.total_training_steps = 20;
     b.e.train.epochs = 2;
     b.e.set.opts.record_length_bytes = 1e15;
+    pr_dlio_say_mode(&b.e, &out);
     pr_dlio_say_start(&b.e, 8, &out);
     expect_lines(
         &out,
@@ -471,6 +473,10 @@ static void lines_at_the_start(void **state)
         "[WARNING] Only have enough data for 8 steps but 20 wanted\n"
         "[OUTPUT] T Steps per eval: 2 = 1 * 8 / 2 / 2 (samples per file * "
         "num files / batch size eval / comm size)\n");
+    pr_dlio_say_making(false, &out);
+    pr_dlio_say_making(true, &out);
+    expect_lines(&out, "[OUTPUT] T Starting data generation\n"
+                       "[OUTPUT] T Generation done\n");
     b.e.train.total_training_steps = -1;
     pr_dlio_say_epoch(&b.e, 3, 8, &out);
     expect_lines(&out, "[OUTPUT] T Starting epoch 3: 8 steps expected\n"
@@ -576,6 +582,7 @@ static void log_reads_as_the_real_one(void **state)
     if (!real_bench(&b, &x))
         skip();
     b.e.output.folder = "data";
+    pr_dlio_say_mode(&b.e, &out);
     pr_dlio_say_start(&b.e, 8, &out);
     for (struct pr_phase *p = b.s.first; p; p = p->next) {
         pr_dlio_say_epoch(&b.e, p->epoch, p->steps_planned, &out);
