@@ -325,12 +325,11 @@ uint64_t pr_probe_count(const struct pr_probe *p)
 
 int pr_probe_finish(struct pr_probe *p, struct pr_err *err)
 {
-    int rc = pr_probe_end(p, err);
+    int ended = pr_probe_end(p, err), rc;
 
-    if (rc)
-        return rc;
     pr_probe_say_summary(p);
-    if (!p->o.rank && *p->config.output)
-        pr_probe_say_writing(p);
-    return pr_probe_save(p, err);
+    rc = pr_probe_save(p, ended ? NULL : err);
+    if (!rc && !p->o.rank && *p->config.output)
+        pr_probe_say_writing(p); /* it was */
+    return ended ? ended : rc;
 }

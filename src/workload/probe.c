@@ -144,7 +144,6 @@ static int take_sum(void *ctx, double *values, size_t count, struct pr_err *err)
 /* Progress is told between steps: about once a second, one write. */
 static int stop_or_tell(struct session *s, struct pr_err *err)
 {
-    s->done++;
     if (__atomic_load_n(s->j->stop, __ATOMIC_RELAXED))
         return pr_fail(err, PR_E_INTR, "", "interrupted");
     if (pr_progress_due(s->j->progress))
@@ -160,8 +159,11 @@ static int fetch(void *ctx, void **ret_batch, uint64_t *ret_samples,
     struct session *s = ctx;
     int rc = stop_or_tell(s, err);
 
-    return rc ? rc
-              : s->j->calls.fetch(s->j->calls.ctx, ret_batch, ret_samples, err);
+    if (rc)
+        return rc;
+    rc = s->j->calls.fetch(s->j->calls.ctx, ret_batch, ret_samples, err);
+    s->done += rc == 1 && pr_probe_next(s->probe) == PR_PROBE_IO;
+    return rc;
 }
 
 static int use(void *ctx, void *batch, struct pr_err *err)
@@ -169,6 +171,8 @@ static int use(void *ctx, void *batch, struct pr_err *err)
     struct session *s = ctx;
     int rc = s->j->calls.use(s->j->calls.ctx, batch, err);
 
+    /* What SYNTHETIC uses before its trial begins is none of its batches. */
+    s->done += *pr_probe_label(s->probe) != '\0';
     return rc ? rc : stop_or_tell(s, err);
 }
 

@@ -39,6 +39,8 @@ void pr_progress_say(struct pr_progress *p, double done, const char *fmt, ...)
     char text[256];
     va_list ap;
 
+    if (done > 1) /* more came than was counted on */
+        done = 1;
     p->done = done;
     if (!pr_progress_due(p))
         return;
@@ -79,7 +81,7 @@ bool pr_progress_read(const char *dir, char out[static 320])
     left = pr_get(&v, "left_s");
     if (!text || text->kind != PR_STR)
         return false;
-    if (left && pr_is_number(left))
+    if (left && pr_is_number(left) && pr_number(left) > 0)
         snprintf(out, 320, "%s, %s left", text->s,
                  pr_format_seconds(time, pr_number(left)));
     else
