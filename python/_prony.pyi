@@ -1,8 +1,8 @@
 """The C parts of the package prony; see prony.wrap, prony.torch and
 prony.Loader for what to call."""
 
-from typing import (Any, Callable, Dict, Iterator, List, Optional, Tuple,
-                    Union)
+from typing import (Any, Callable, Dict, Iterable, Iterator, List, Optional,
+                    Tuple, Union)
 import os
 
 __version__: str
@@ -30,15 +30,23 @@ class Trial:
     def take_iterator(self) -> Optional[Iterator[Any]]: ...
     def close(self) -> None: ...
     @property
-    def steps(self) -> int: ...
+    def given(self) -> int: ...
+
+class Loop:
+    def __new__(cls, iterators: Iterable[Iterator[Any]]) -> "Loop": ...
+    def __iter__(self) -> "Loop": ...
+    def __next__(self) -> Any: ...
 
 class Probe:
     def __new__(cls, config: Dict[str, Dict[str, Any]], batch_size: int = 0,
                 first: int = 0, rank: int = 0, ranks: int = 1,
                 write: Optional[Callable[[str], Any]] = None,
                 sum: Optional[Callable[[List[float], bool],
-                                       Optional[List[float]]]] = None
+                                       Optional[List[float]]]] = None,
+                warn: Optional[Callable[[str, BaseException], Any]] = None
                 ) -> "Probe": ...
+    @property
+    def stopped(self) -> bool: ...
     def next_phase(self) -> Optional[str]: ...
     def trial(self, phase: str, source: Callable[[], Iterator[Any]],
               iterator: Optional[Iterator[Any]] = None,

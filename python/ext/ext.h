@@ -10,6 +10,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <pythread.h>
 
 #include "prony/probe.h"
 
@@ -65,44 +66,77 @@ void pr_py_spans_add(struct pr_py_spans *s, const char *label, const char *name,
 int pr_py_spans_write(struct pr_py_spans *s, const char *path,
                       struct pr_err *err);
 
-/* ---- probe.c */
+/* ---- loop.c: one thread at a time */
 
-struct pr_py_trial;
+struct pr_py_turn {
+    PyThread_type_lock lock;
+    unsigned long owner; /* a thread; 0: nobody's turn */
+    unsigned forks;      /* before the process that made it */
+};
+
+int pr_py_turn_init(struct pr_py_turn *t); /* 0, or -1 with an exception */
+void pr_py_turn_done(struct pr_py_turn *t);
+
+/* Waits for it, without the GIL. 1: taken; 0: this thread has it already; -1:
+ * an exception, of a signal's handler. */
+int pr_py_turn_take(struct pr_py_turn *t);
+void pr_py_turn_give(struct pr_py_turn *t);
+
+/* The same for iterators: one that has it already is an exception, too. */
+int pr_py_turn_only(struct pr_py_turn *t);
+
+int pr_py_loop_add(PyObject *module);
+
+/* ---- probe.c */
 
 struct pr_py_probe {
     PyObject_HEAD struct pr_probe *probe;
     struct pr_probe_config config;
     PyObject *write; /* takes a line; or NULL */
     PyObject *sum;   /* sums a list of floats over all ranks; or NULL */
+    PyObject *warn;  /* takes what failed and the exception; or NULL */
     uint64_t ranks;
     uint64_t first;       /* samples of the first batch; 0: not known */
     enum pr_py_rule rule; /* how to count them */
     bool ruled;           /* that was found out */
-    bool alone; /* the trial was cut short, perhaps on this rank only */
-    bool busy;  /* a thread is in the library, perhaps without the GIL */
-    struct pr_py_trial *current; /* whose trial goes on; borrowed */
-    struct pr_py_spans *spans;   /* NULL: no trace is wanted */
-    uint64_t started;            /* wall clock */
-    pid_t pid;                   /* a forked child leaves it alone */
-    PyObject *wrong[3]; /* what a callback raised, until it can be passed on */
+    bool alone;    /* the trial was cut short, perhaps on this rank only */
+    bool unsaved;  /* that the result cannot be written was told */
+    bool stopped;  /* nothing is measured any more */
+    bool finished; /* the summary was said */
+    struct pr_py_turn turn;    /* to use `probe` */
+    uint64_t serial;           /* of the trial that goes on; 0: none does */
+    uint64_t serials;          /* given so far */
+    uint64_t trial_ns;         /* when it began; for a trace */
+    bool nvtx;                 /* ranges of it are open */
+    struct pr_py_spans *spans; /* NULL: no trace is wanted */
+    uint64_t started;          /* wall clock */
+    pid_t pid;                 /* a forked child leaves it alone */
+    PyObject *wrong[3]; /* what ends a callback and is no mistake (Ctrl-C),
+                           until it can be passed on */
 };
 
 int pr_py_probe_add(PyObject *module);
 
-/* What callbacks raised, or what the call itself failed with. 0, or -1 with an
+/* A mistake that was raised while measuring is told, and the loop goes on: 0.
+ * Other exceptions (Ctrl-C, an exit) are kept for pr_py_probe_leave. */
+void pr_py_probe_told(struct pr_py_probe *p, const char *what);
+
+/* To use p->probe: 1; 0: this thread does already, in a callback; -1: an
  * exception. */
-int pr_py_probe_check(struct pr_py_probe *p, int r, const struct pr_err *err);
+int pr_py_probe_enter(struct pr_py_probe *p);
 
-/* A probe belongs to one thread at a time, and its callbacks are not to use it.
- * true: with an exception. */
-bool pr_py_probe_busy(const struct pr_py_probe *p);
+/* 0, or -1 with what was kept. */
+int pr_py_probe_leave(struct pr_py_probe *p);
 
-/* Ends the trial; whole: this rank did all of it, and so do the others. */
-int pr_py_probe_end(struct pr_py_probe *p, bool whole);
+/* Ends the trial that goes on, if any; whole: this rank did all of it, and so
+ * do the others. Between enter and leave. */
+void pr_py_probe_end(struct pr_py_probe *p, bool whole);
 
-/* ---- record.c: methods of Probe */
+/* ---- record.c */
 
-PyObject *pr_py_metrics(PyObject *self, PyObject *none);
+PyObject *pr_py_metrics(const struct pr_py_probe *p);
+
+/* A method of Probe. */
 PyObject *pr_py_record(PyObject *self, PyObject *args);
 
 /* ---- trial.c */
@@ -111,10 +145,6 @@ int pr_py_trial_add(PyObject *module);
 PyObject *pr_py_trial_new(struct pr_py_probe *p, PyObject *args,
                           PyObject *keywords);
 
-/* Ends a trial that goes on, with the batches it has. 0, or -1 with an
- * exception. */
-int pr_py_trial_cut(struct pr_py_trial *t);
-
 /* ---- types.c: what the limited API leaves to do by hand */
 
 /* Makes a type from its spec and puts it into the module. */
@@ -122,6 +152,8 @@ PyObject *pr_py_type_add(PyObject *module, PyType_Spec *spec, const char *name);
 PyObject *pr_py_alloc(PyObject *type);
 void pr_py_free(PyObject *self);
 
-PyObject *pr_py_none(void); /* a new reference to None */
+PyObject *pr_py_none(void);             /* a new reference to None */
+PyObject *pr_py_given(PyObject *o);     /* one to o; NULL for None and NULL */
+PyObject *pr_py_itself(PyObject *self); /* for tp_iter of iterators */
 
 #endif

@@ -1,7 +1,17 @@
-/* The type Loader: threads that read and decode, a batch at a time. */
+/*
+ * The type Loader: threads that read and decode, a batch at a time.
+ *
+ * Storage may hang when a loader is opened or closed as well. Both are done by
+ * a thread of their own, so that whoever waits can be interrupted, and leave.
+ */
 #include "lent.h"
 
+#include "base/mem.h"
+
+#include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct loader {
@@ -11,6 +21,120 @@ struct loader {
 };
 
 static PyObject *loader_type;
+
+/* ---- calls that may hang */
+
+enum { PATIENT = -1, SLICE_MS = 100, CLOSING_MS = 1000 };
+
+struct work {
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    bool done, left; /* left: nobody waits any more */
+    struct pr_loader_opts opts;
+    struct pr_loader *loader;
+    struct pr_err err;
+    int rc;
+};
+
+static struct work *new_work(void)
+{
+    struct work *w = pr_alloc_zeroed(sizeof *w);
+    pthread_condattr_t monotonic;
+
+    if (!w) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->news, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return w;
+}
+
+static int start_work(struct work *w, void *(*f)(void *))
+{
+    pthread_t thread;
+    int failed = pthread_create(&thread, NULL, f, w);
+
+    if (!failed) {
+        pthread_detach(thread);
+        return 0;
+    }
+    pr_free(w);
+    errno = failed;
+    PyErr_SetFromErrno(PyExc_OSError);
+    return -1;
+}
+
+/* Of the thread that works. true: w is its own now. */
+static bool end_work(struct work *w)
+{
+    bool left;
+
+    pthread_mutex_lock(&w->lock);
+    w->done = true;
+    left = w->left;
+    pthread_cond_signal(&w->news);
+    pthread_mutex_unlock(&w->lock);
+    return left;
+}
+
+static bool wait_slice(struct work *w, int ms)
+{
+    struct timespec at;
+    bool done;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_nsec += ms * 1000000L;
+    at.tv_sec += at.tv_nsec / 1000000000;
+    at.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&w->lock);
+    while (!w->done &&
+           pthread_cond_timedwait(&w->news, &w->lock, &at) != ETIMEDOUT)
+        ;
+    done = w->done;
+    pthread_mutex_unlock(&w->lock);
+    return done;
+}
+
+/* true: it has ended after all. */
+static bool leave_work(struct work *w)
+{
+    bool done;
+
+    pthread_mutex_lock(&w->lock);
+    w->left = !w->done;
+    done = w->done;
+    pthread_mutex_unlock(&w->lock);
+    return done;
+}
+
+/* 1: done, w is the caller's; 0: it takes longer; -1: a signal's handler
+ * raised. In the last two cases w belongs to the thread. */
+static int wait_work(struct work *w, int patience_ms)
+{
+    bool done, raised = false;
+
+    for (int waited = 0;; waited += SLICE_MS) {
+        PyThreadState *state = PyEval_SaveThread();
+        done = wait_slice(w, SLICE_MS);
+        PyEval_RestoreThread(state);
+        if (done)
+            return 1;
+        raised = patience_ms == PATIENT && PyErr_CheckSignals() < 0;
+        if (raised || (patience_ms != PATIENT && waited >= patience_ms))
+            break;
+    }
+    if (leave_work(w)) {
+        if (!raised)
+            return 1;
+        pr_loader_free(w->loader);
+        pr_free(w);
+    }
+    return raised ? -1 : 0;
+}
 
 /* ---- making one */
 
@@ -37,23 +161,41 @@ static const char **texts_of(PyObject *list, size_t *ret_count)
     return texts;
 }
 
-static int open_loader(struct loader *l, struct pr_loader_opts *o,
-                       PyObject *params)
+static void *do_open(void *ctx)
 {
-    struct pr_err err = {0};
-    const char **texts = texts_of(params, &o->param_count);
-    int r;
+    struct work *w = ctx;
+    struct pr_loader *l = NULL;
 
-    if (!texts)
+    w->rc = pr_loader_new(&w->opts, &l, &w->err);
+    w->loader = w->rc < 0 ? NULL : l;
+    if (end_work(w)) {
+        pr_loader_free(l);
+        pr_free(w);
+    }
+    return NULL;
+}
+
+/* What a call that was left still uses is not given back: it is about to end
+ * the process. */
+static int open_loader(struct loader *l, const struct pr_loader_opts *o)
+{
+    struct work *w = new_work();
+    int ended = -1;
+
+    if (!w)
         return -1;
-    o->params = texts;
-    PyThreadState *state = PyEval_SaveThread();
-    r = pr_loader_new(o, &l->loader, &err);
-    PyEval_RestoreThread(state);
-    PyMem_Free(texts);
-    if (r < 0)
-        pr_py_raise(&err);
-    return r < 0 ? -1 : 0;
+    w->opts = *o;
+    if (start_work(w, do_open) < 0)
+        return -1;
+    ended = wait_work(w, PATIENT);
+    if (ended <= 0)
+        return -1;
+    l->loader = w->loader;
+    if (w->rc < 0)
+        pr_py_raise(&w->err);
+    ended = w->rc;
+    pr_free(w);
+    return ended < 0 ? -1 : 0;
 }
 
 static int take_shape(PyObject *shape, struct pr_loader_opts *o)
@@ -90,6 +232,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args,
     unsigned long long size = 1, seed = 1, epochs = 0;
     PyObject *path = NULL, *shape, *params;
     int augment = 0, shuffle = 0, drop_last = 0;
+    const char **texts;
     struct loader *l;
 
     if (!PyArg_ParseTupleAndKeywords(
@@ -108,25 +251,52 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args,
     l = (struct loader *)pr_py_alloc((PyObject *)type);
     if (l)
         l->pid = getpid();
-    if (l && (take_shape(shape, &o) < 0 || open_loader(l, &o, params) < 0))
+    texts = l ? texts_of(params, &o.param_count) : NULL;
+    o.params = texts;
+    if (l && (!texts || take_shape(shape, &o) < 0 || open_loader(l, &o) < 0))
         Py_CLEAR(l);
-    Py_DECREF(path);
+    if (l || PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyMem_Free(texts);
+        Py_DECREF(path);
+    } else { /* a thread that was left may use them */
+        Py_INCREF(args);
+        Py_XINCREF(keywords);
+    }
     return (PyObject *)l;
 }
 
 /* ---- and ending it */
 
-/* The threads of a forked child's loader are the parent's. */
+static void *do_close(void *ctx)
+{
+    struct work *w = ctx;
+
+    pr_loader_free(w->loader);
+    w->loader = NULL;
+    if (end_work(w))
+        pr_free(w);
+    return NULL;
+}
+
+/* The threads of a forked child's loader are the parent's. Threads that hang
+ * are waited for a moment, and end by themselves when their storage answers. */
 static void close_loader(struct loader *l)
 {
     struct pr_loader *old = l->loader;
+    PyObject *type, *value, *trace;
+    struct work *w;
 
     l->loader = NULL;
     if (!old || l->pid != getpid())
         return;
-    PyThreadState *state = PyEval_SaveThread();
-    pr_loader_free(old);
-    PyEval_RestoreThread(state);
+    PyErr_Fetch(&type, &value, &trace);
+    w = new_work();
+    if (w) {
+        w->loader = old;
+        if (start_work(w, do_close) == 0 && wait_work(w, CLOSING_MS) > 0)
+            pr_free(w);
+    }
+    PyErr_Restore(type, value, trace);
 }
 
 static void loader_dealloc(PyObject *self)

@@ -30,8 +30,8 @@ PyMODINIT_FUNC PyInit__prony(void)
     if (!module)
         return NULL;
     if (pr_py_errors_add(module) < 0 || pr_py_probe_add(module) < 0 ||
-        pr_py_trial_add(module) < 0 || pr_py_array_add(module) < 0 ||
-        pr_py_loader_add(module) < 0 ||
+        pr_py_trial_add(module) < 0 || pr_py_loop_add(module) < 0 ||
+        pr_py_array_add(module) < 0 || pr_py_loader_add(module) < 0 ||
         PyModule_AddStringConstant(module, "__version__", pr_version()) < 0) {
         Py_DECREF(module);
         return NULL;

@@ -11,7 +11,7 @@ static PyObject *probe_type;
 /* ---- callbacks; they may be called without the GIL */
 
 /* Keeps what was raised; the first counts. */
-static void keep_wrong(struct pr_py_probe *p)
+static void keep(struct pr_py_probe *p)
 {
     PyObject *type, *value, *trace;
 
@@ -27,20 +27,62 @@ static void keep_wrong(struct pr_py_probe *p)
     p->wrong[2] = trace;
 }
 
+static bool is_a_mistake(void)
+{
+    return PyErr_ExceptionMatches(PyExc_Exception);
+}
+
+/* Whether warn() took it. */
+static bool warned(struct pr_py_probe *p, const char *what, PyObject *value)
+{
+    PyObject *done = p->warn && value
+                         ? PyObject_CallFunction(p->warn, "sO", what, value)
+                         : NULL;
+
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+void pr_py_probe_told(struct pr_py_probe *p, const char *what)
+{
+    PyObject *type, *value, *trace;
+
+    if (!is_a_mistake()) {
+        keep(p);
+        return;
+    }
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (warned(p, what, value)) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+        return;
+    }
+    if (PyErr_Occurred() && !is_a_mistake())
+        keep(p);
+    PyErr_Restore(type, value, trace);
+    PyErr_WriteUnraisable(p->warn);
+}
+
+/* Who does not take a line gets none any more. */
 static void on_line(void *ctx, const char *text, size_t len)
 {
     struct pr_py_probe *p = ctx;
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *line = NULL, *done = NULL;
+    PyObject *line = NULL, *done = NULL, *write = pr_py_given(p->write);
 
-    if (p->write && !p->wrong[0]) {
+    if (write && !p->wrong[0]) {
         line = PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "backslashreplace");
-        done = line ? PyObject_CallFunctionObjArgs(p->write, line, NULL) : NULL;
-        if (!done)
-            keep_wrong(p);
+        done = line ? PyObject_CallFunctionObjArgs(write, line, NULL) : NULL;
+        if (!done) {
+            Py_CLEAR(p->write);
+            pr_py_probe_told(p, "lines");
+        }
     }
     Py_XDECREF(line);
     Py_XDECREF(done);
+    Py_XDECREF(write);
     PyGILState_Release(gil);
 }
 
@@ -83,69 +125,89 @@ static void sum_alone(const struct pr_py_probe *p, double *values, size_t count)
 }
 
 /* sum() is told whether this trial was cut short: then the others need not wait
- * for it, nor it for them. */
+ * for it, nor it for them. One that fails is not asked again. */
 static int on_sum(void *ctx, double *values, size_t count, struct pr_err *err)
 {
     struct pr_py_probe *p = ctx;
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *list = list_of(values, count), *sums = NULL;
-    bool good;
+    PyObject *sum = pr_py_given(p->sum), *list = NULL, *sums = NULL;
+    bool good = false;
 
-    if (list)
-        sums = PyObject_CallFunctionObjArgs(
-            p->sum, list, p->alone ? Py_False : Py_True, NULL);
-    good = sums && (sums == Py_None || take_list(sums, values, count));
-    if (good && sums == Py_None)
-        sum_alone(p, values, count);
+    (void)err;
+    if (sum) {
+        list = list_of(values, count);
+        if (list)
+            sums = PyObject_CallFunctionObjArgs(
+                sum, list, p->alone ? Py_False : Py_True, NULL);
+        good = sums && sums != Py_None && take_list(sums, values, count);
+        if (PyErr_Occurred()) {
+            Py_CLEAR(p->sum);
+            pr_py_probe_told(p, "sum");
+        }
+    }
     if (!good)
-        keep_wrong(p);
+        sum_alone(p, values, count);
     Py_XDECREF(list);
     Py_XDECREF(sums);
+    Py_XDECREF(sum);
     PyGILState_Release(gil);
-    if (good)
-        return PR_OK;
-    if (err)
-        *err = (struct pr_err){.code = PR_E_JOB,
-                               .msg = "the ranks could not be summed"};
-    return PR_E_JOB;
+    return PR_OK;
 }
 
-int pr_py_probe_check(struct pr_py_probe *p, int r, const struct pr_err *err)
+/* ---- its turn */
+
+int pr_py_probe_enter(struct pr_py_probe *p)
 {
-    if (p->wrong[0]) {
-        PyErr_Restore(p->wrong[0], p->wrong[1], p->wrong[2]);
-        memset(p->wrong, 0, sizeof p->wrong);
-        return -1;
-    }
-    if (r >= 0)
+    return pr_py_turn_take(&p->turn);
+}
+
+int pr_py_probe_leave(struct pr_py_probe *p)
+{
+    pr_py_turn_give(&p->turn);
+    if (!p->wrong[0])
         return 0;
-    pr_py_raise(err);
+    PyErr_Restore(p->wrong[0], p->wrong[1], p->wrong[2]);
+    memset(p->wrong, 0, sizeof p->wrong);
     return -1;
 }
 
-bool pr_py_probe_busy(const struct pr_py_probe *p)
+/* A result that cannot be written is told once: what was measured is there
+ * still, and the next trial tries again. */
+static void check_saved(struct pr_py_probe *p, int r, const struct pr_err *err)
 {
-    if (p->busy)
-        PyErr_SetString(PyExc_RuntimeError,
-                        "a trial is just being ended, by this or another "
-                        "thread");
-    return p->busy;
+    if (r >= 0 || p->unsaved)
+        return;
+    p->unsaved = true;
+    pr_py_raise(err);
+    pr_py_probe_told(p, "result");
 }
 
-int pr_py_probe_end(struct pr_py_probe *p, bool whole)
+/* Calls it without the GIL. */
+static void call(struct pr_py_probe *p,
+                 int (*f)(struct pr_probe *, struct pr_err *))
 {
     struct pr_err err = {0};
-    int r;
-
-    if (pr_py_probe_busy(p))
-        return -1;
-    p->busy = true;
-    p->alone = !whole;
     PyThreadState *state = PyEval_SaveThread();
-    r = pr_probe_end(p->probe, &err);
+    int r = f(p->probe, &err);
+
     PyEval_RestoreThread(state);
-    p->alone = p->busy = false;
-    return pr_py_probe_check(p, r, &err);
+    check_saved(p, r, &err);
+}
+
+void pr_py_probe_end(struct pr_py_probe *p, bool whole)
+{
+    if (!p->serial)
+        return;
+    p->serial = 0;
+    if (p->spans)
+        pr_py_spans_add(p->spans, pr_probe_label(p->probe), NULL, 0,
+                        p->trial_ns, pr_py_now());
+    p->alone = !whole;
+    call(p, pr_probe_end);
+    if (p->nvtx) {
+        pr_py_nvtx_pop(); /* step */
+        pr_py_nvtx_pop(); /* trial */
+    }
 }
 
 /* ---- the object */
@@ -177,37 +239,30 @@ static int start(struct pr_py_probe *p, PyObject *config,
     return 0;
 }
 
-static PyObject *callable_or_null(PyObject *o)
-{
-    if (!o || o == Py_None)
-        return NULL;
-    Py_INCREF(o);
-    return o;
-}
-
 static PyObject *probe_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"config", "batch_size", "first", "rank",
-                            "ranks",  "write",      "sum",   NULL};
+    static char *names[] = {"config", "batch_size", "first", "rank", "ranks",
+                            "write",  "sum",        "warn",  NULL};
     struct pr_probe_opts opts = PR_PROBE_OPTS_INIT;
     unsigned long long batch_size = 0, first = 0, rank = 0, ranks = 1;
-    PyObject *config, *write = NULL, *sum = NULL;
+    PyObject *config, *write = NULL, *sum = NULL, *warn = NULL;
     struct pr_py_probe *p;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|KKKKOO:Probe", names,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|KKKKOOO:Probe", names,
                                      &config, &batch_size, &first, &rank,
-                                     &ranks, &write, &sum))
+                                     &ranks, &write, &sum, &warn))
         return NULL;
     p = (struct pr_py_probe *)pr_py_alloc((PyObject *)type);
     if (!p)
         return NULL;
-    p->write = callable_or_null(write);
-    p->sum = callable_or_null(sum);
+    p->write = pr_py_given(write);
+    p->sum = pr_py_given(sum);
+    p->warn = pr_py_given(warn);
     opts.batch_size = batch_size;
     p->first = first ? first : batch_size;
     opts.rank = rank;
     opts.ranks = ranks;
-    if (start(p, config, &opts) < 0) {
+    if (pr_py_turn_init(&p->turn) < 0 || start(p, config, &opts) < 0) {
         Py_DECREF(p);
         return NULL;
     }
@@ -221,6 +276,7 @@ static int probe_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(p->write);
     Py_VISIT(p->sum);
+    Py_VISIT(p->warn);
     Py_VISIT(p->wrong[1]);
     Py_VISIT(p->wrong[2]);
     return 0;
@@ -232,6 +288,7 @@ static int probe_clear(PyObject *self)
 
     Py_CLEAR(p->write);
     Py_CLEAR(p->sum);
+    Py_CLEAR(p->warn);
     Py_CLEAR(p->wrong[0]);
     Py_CLEAR(p->wrong[1]);
     Py_CLEAR(p->wrong[2]);
@@ -246,6 +303,7 @@ static void probe_dealloc(PyObject *self)
     probe_clear(self);
     pr_probe_free(p->probe);
     pr_py_spans_free(p->spans);
+    pr_py_turn_done(&p->turn);
     pr_py_free(self);
 }
 
@@ -257,7 +315,7 @@ static PyObject *next_phase(PyObject *self, PyObject *none)
     enum pr_probe_phase phase = pr_probe_next(p->probe);
 
     (void)none;
-    if (phase == PR_PROBE_PHASES)
+    if (phase == PR_PROBE_PHASES || p->stopped || p->finished)
         return pr_py_none();
     return PyUnicode_FromString(pr_probe_phase_name(phase));
 }
@@ -267,53 +325,60 @@ static PyObject *new_trial(PyObject *self, PyObject *args, PyObject *kwargs)
     return pr_py_trial_new((struct pr_py_probe *)self, args, kwargs);
 }
 
-static int write_spans(struct pr_py_probe *p)
+static void write_spans(struct pr_py_probe *p)
 {
     const char *path = getenv("PRONY_TRACE");
     struct pr_err err = {0};
 
     if (!p->spans || !path || !*path ||
         pr_py_spans_write(p->spans, path, &err) == PR_OK)
-        return 0;
+        return;
     pr_py_raise(&err);
-    return -1;
+    pr_py_probe_told(p, "trace");
 }
 
+/* Its turn; false: an exception, also where a callback would change what it is
+ * called from. */
+static bool enter_only(struct pr_py_probe *p)
+{
+    int entered = pr_py_probe_enter(p);
+
+    if (!entered)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a measurement cannot be ended by who takes its lines "
+                        "or sums");
+    return entered > 0;
+}
+
+/* A trial that somebody still loops over is ended. */
 static PyObject *finish(PyObject *self, PyObject *none)
 {
     struct pr_py_probe *p = (struct pr_py_probe *)self;
-    struct pr_err err = {0};
-    int r;
 
     (void)none;
-    /* An iterator that somebody still holds. */
-    if (p->current && pr_py_trial_cut(p->current) < 0)
+    if (!enter_only(p))
         return NULL;
-    if (pr_py_probe_busy(p))
-        return NULL;
-    p->busy = true;
-    PyThreadState *state = PyEval_SaveThread();
-    r = pr_probe_finish(p->probe, &err);
-    PyEval_RestoreThread(state);
-    p->busy = false;
-    if (pr_py_probe_check(p, r, &err) < 0 || write_spans(p) < 0)
-        return NULL;
-    return pr_py_none();
+    if (!p->finished) {
+        p->finished = true;
+        pr_py_probe_end(p, false);
+        call(p, pr_probe_finish);
+        write_spans(p);
+    }
+    return pr_py_probe_leave(p) < 0 ? NULL : pr_py_none();
 }
 
 static PyObject *say(PyObject *self, PyObject *what)
 {
     static const char *const names[] = {"config", "profiler", "exit"};
     struct pr_py_probe *p = (struct pr_py_probe *)self;
-    struct pr_err none = {0};
 
     for (int i = 0; i < 3; i++) {
         if (PyUnicode_CompareWithASCIIString(what, names[i]) != 0)
             continue;
-        pr_probe_say(p->probe, (enum pr_probe_message)i);
-        if (pr_py_probe_check(p, PR_OK, &none) < 0)
+        if (!enter_only(p))
             return NULL;
-        return pr_py_none();
+        pr_probe_say(p->probe, (enum pr_probe_message)i);
+        return pr_py_probe_leave(p) < 0 ? NULL : pr_py_none();
     }
     PyErr_Format(PyExc_ValueError, "no such message: %R", what);
     return NULL;
@@ -327,14 +392,27 @@ static PyObject *counting(PyObject *self, PyObject *none)
     return PyBool_FromLong(p->ruled && p->rule != PR_PY_GIVEN);
 }
 
-static PyObject *json(PyObject *self, PyObject *none)
+/* ---- what was measured; callbacks may ask, too */
+
+/* What f says while nobody else uses the probe. */
+static PyObject *reading(PyObject *self,
+                         PyObject *(*f)(const struct pr_py_probe *p))
 {
     struct pr_py_probe *p = (struct pr_py_probe *)self;
+    int entered = pr_py_probe_enter(p);
+    PyObject *answer = entered < 0 ? NULL : f(p);
+
+    if (entered > 0)
+        pr_py_turn_give(&p->turn);
+    return answer;
+}
+
+static PyObject *read_json(const struct pr_py_probe *p)
+{
     struct pr_err err = {0};
     const char *text;
     size_t len;
 
-    (void)none;
     if (pr_probe_json(p->probe, &text, &len, &err) < 0)
         return pr_py_raise(&err);
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "backslashreplace");
@@ -358,13 +436,11 @@ static PyObject *figures_dict(const struct pr_probe_figures *f)
                          "fetch_s", f->fetch_s, "step_s", f->step_s);
 }
 
-static PyObject *numbers(PyObject *self, PyObject *none)
+static PyObject *read_numbers(const struct pr_py_probe *p)
 {
-    struct pr_py_probe *p = (struct pr_py_probe *)self;
     struct pr_probe_numbers n = {.size = sizeof n};
     PyObject *dict = PyDict_New();
 
-    (void)none;
     pr_probe_numbers(p->probe, &n);
     for (size_t i = 0; dict && i < PR_PROBE_PHASES; i++) {
         PyObject *f;
@@ -380,13 +456,11 @@ static PyObject *numbers(PyObject *self, PyObject *none)
     return dict;
 }
 
-static PyObject *verdict(PyObject *self, PyObject *none)
+static PyObject *read_verdict(const struct pr_py_probe *p)
 {
-    struct pr_py_probe *p = (struct pr_py_probe *)self;
     struct pr_probe_numbers n = {.size = sizeof n};
     struct pr_probe_verdict v = {.size = sizeof v};
 
-    (void)none;
     pr_probe_numbers(p->probe, &n);
     pr_probe_judge(&n, &v);
     return Py_BuildValue(
@@ -396,6 +470,42 @@ static PyObject *verdict(PyObject *self, PyObject *none)
         "expected", v.expected, "overlap", v.overlap, "stall", v.stall,
         "disturbed", v.disturbed ? Py_True : Py_False, "text", v.text);
 }
+
+static PyObject *json(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return reading(self, read_json);
+}
+
+static PyObject *numbers(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return reading(self, read_numbers);
+}
+
+static PyObject *verdict(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return reading(self, read_verdict);
+}
+
+static PyObject *metrics(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return reading(self, pr_py_metrics);
+}
+
+static PyObject *get_stopped(PyObject *self, void *ctx)
+{
+    (void)ctx;
+    return PyBool_FromLong(((struct pr_py_probe *)self)->stopped);
+}
+
+static PyGetSetDef getters[] = {
+    {"stopped", get_stopped, NULL,
+     "Whether measuring was given up before its end.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
 
 static PyMethodDef methods[] = {
     {"next_phase", next_phase, METH_NOARGS,
@@ -409,7 +519,7 @@ static PyMethodDef methods[] = {
     {"counting", counting, METH_NOARGS,
      "Whether samples are counted in each batch."},
     {"json", json, METH_NOARGS, "benchy's result, one line of JSON."},
-    {"metrics", pr_py_metrics, METH_NOARGS,
+    {"metrics", metrics, METH_NOARGS,
      "What `prony probe` reports, as a JSON object."},
     {"record", pr_py_record, METH_VARARGS,
      "record(folder, command): the result as a run directory; command is "
@@ -425,6 +535,7 @@ static PyType_Slot slots[] = {
     {Py_tp_traverse, (void *)probe_traverse},
     {Py_tp_clear, (void *)probe_clear},
     {Py_tp_methods, methods},
+    {Py_tp_getset, getters},
     {Py_tp_doc, (void *)"Times IO, SYNTHETIC and FULL passes of a loop."},
     {0, NULL},
 };

@@ -187,12 +187,11 @@ static void put_object(const struct pr_probe *p, struct pr_buf *out)
     pr_jb_end(&jb);
 }
 
-PyObject *pr_py_metrics(PyObject *self, PyObject *none)
+PyObject *pr_py_metrics(const struct pr_py_probe *p)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
 
-    (void)none;
-    put_object(((struct pr_py_probe *)self)->probe, &text);
+    put_object(p->probe, &text);
     if (!pr_buf_ok(&text))
         return PyErr_NoMemory();
     return PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.len,
@@ -216,7 +215,8 @@ static bool put_results(struct record *r)
 
 PyObject *pr_py_record(PyObject *self, PyObject *args)
 {
-    struct record r = {.probe = (struct pr_py_probe *)self,
+    struct pr_py_probe *p = (struct pr_py_probe *)self;
+    struct record r = {.probe = p,
                        .lines = PR_BUF_INIT(16 << 20),
                        .results = PR_BUF_INIT(16 << 20),
                        .ended = pr_wall_clock_ns()};
@@ -224,17 +224,24 @@ PyObject *pr_py_record(PyObject *self, PyObject *args)
     struct pr_err err = {0};
     PyThreadState *state;
     PyObject *path;
-    int rc;
+    int rc, entered;
 
     if (!PyArg_ParseTuple(args, "O&s:record", PyUnicode_FSConverter, &path,
                           &command))
         return NULL;
-    state = PyEval_SaveThread();
-    rc = put_results(&r) ? record(&r, PyBytes_AsString(path), command, &err)
-                         : pr_fail_nomem(&err);
-    PyEval_RestoreThread(state);
+    entered = pr_py_probe_enter(p);
+    if (entered >= 0) {
+        state = PyEval_SaveThread();
+        rc = put_results(&r) ? record(&r, PyBytes_AsString(path), command, &err)
+                             : pr_fail_nomem(&err);
+        PyEval_RestoreThread(state);
+        if (rc < 0)
+            pr_py_raise(&err);
+    }
+    if (entered > 0)
+        pr_py_turn_give(&p->turn);
     pr_buf_done(&r.lines);
     pr_buf_done(&r.results);
     Py_DECREF(path);
-    return rc < 0 ? pr_py_raise(&err) : pr_py_none();
+    return PyErr_Occurred() ? NULL : pr_py_none();
 }

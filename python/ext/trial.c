@@ -7,7 +7,12 @@
  * trial has all its batches; one that gives nothing ends the trial.
  *
  * A loop that is left early (break, an exception) drops the iterator: the trial
- * ends with the batches it has.
+ * ends with the batches it has. Where timing ends before the loop does (another
+ * loop began a trial, the measurement was finished, something failed), the loop
+ * gets the rest of its batches all the same.
+ *
+ * Of what the loop sees, only what the source raises is an exception, and what
+ * is no mistake anywhere (Ctrl-C).
  */
 #include "ext.h"
 
@@ -17,19 +22,21 @@
 #include <unistd.h>
 
 struct pr_py_trial {
-    PyObject_HEAD struct pr_py_probe *probe; /* NULL: over */
-    PyObject *source;                        /* callable: a new iterator */
-    PyObject *it;                            /* the one in use; or NULL */
-    PyObject *sync; /* callable: waits for the device; or NULL */
+    PyObject_HEAD struct pr_py_probe *probe;
+    PyObject *source; /* callable: a new iterator */
+    PyObject *it;     /* the one in use; or NULL */
+    PyObject *sync;   /* callable: waits for the device; or NULL */
     PyObject
         *settle;    /* callable: the iterator of a cached trial goes; or NULL */
     PyObject *kept; /* the batch of a cached trial, once it came */
+    struct pr_py_turn turn;
     enum pr_probe_phase phase;
-    bool cached, begun, out; /* out: the loop has a batch */
-    bool nvtx;
+    bool cached, begun, over;
+    bool out;        /* the loop has a batch */
+    uint64_t serial; /* of the probe's trial that this one is */
     uint64_t kept_samples;
-    uint64_t step;                       /* number of the batch */
-    uint64_t trial_ns, fetch_ns, use_ns; /* when these began; for a trace */
+    uint64_t step;             /* number of the batch */
+    uint64_t fetch_ns, use_ns; /* when these began; for a trace */
     char label[24];
 };
 
@@ -41,7 +48,7 @@ static void push(const struct pr_py_trial *t, const char *part)
 {
     char name[128], number[32] = "";
 
-    if (!t->nvtx)
+    if (!t->probe->nvtx)
         return;
     if (*part)
         snprintf(number, sizeof number, "::%s_%" PRIu64, part, t->step);
@@ -52,21 +59,11 @@ static void push(const struct pr_py_trial *t, const char *part)
 
 static void pop(const struct pr_py_trial *t)
 {
-    if (t->nvtx)
+    if (t->probe->nvtx)
         pr_py_nvtx_pop();
 }
 
 /* ---- the source */
-
-static int call_sync(PyObject *sync)
-{
-    PyObject *r = sync ? PyObject_CallObject(sync, NULL) : NULL;
-
-    if (sync && !r)
-        return -1;
-    Py_XDECREF(r);
-    return 0;
-}
 
 /* Of the iterator in use. Another thread may come to its end meanwhile, so it
  * is held. */
@@ -121,67 +118,81 @@ static uint64_t samples_in(struct pr_py_probe *p, PyObject *batch)
 /* Whether the probe times this trial, not another one begun since. */
 static bool measures(const struct pr_py_trial *t)
 {
-    return t->begun && t->probe && t->probe->current == t;
-}
-
-/* The iterator stays: the next trial may go on with it. */
-static void forget(struct pr_py_trial *t)
-{
-    if (t->probe && t->probe->current == t)
-        t->probe->current = NULL;
-    Py_CLEAR(t->kept);
-    Py_CLEAR(t->probe);
-}
-
-static void end_spans(struct pr_py_trial *t)
-{
-    if (t->probe->spans)
-        pr_py_spans_add(t->probe->spans, t->label, NULL, 0, t->trial_ns,
-                        pr_py_now());
+    return t->begun && t->probe && t->serial == t->probe->serial;
 }
 
 /* 0, or -1 with an exception. */
+static int end_measuring(struct pr_py_trial *t, bool whole)
+{
+    int entered;
+
+    if (!measures(t) || t->probe->pid != getpid())
+        return 0;
+    entered = pr_py_probe_enter(t->probe);
+    if (entered <= 0)
+        return entered;
+    if (measures(t))
+        pr_py_probe_end(t->probe, whole);
+    return pr_py_probe_leave(t->probe);
+}
+
+/* The iterator stays: the next trial may go on with it. */
 static int end_trial(struct pr_py_trial *t, bool whole)
 {
-    struct pr_py_probe *p = t->probe;
-    int r = 0;
+    t->over = true;
+    Py_CLEAR(t->kept);
+    return end_measuring(t, whole);
+}
 
-    if (measures(t) && p->pid == getpid()) {
-        end_spans(t);
-        p->current = NULL; /* nobody else ends it */
-        Py_INCREF(p);
-        r = pr_py_probe_end(p, whole);
-        Py_DECREF(p);
-        pop(t); /* step */
-        pop(t); /* trial */
+/* Measuring ends here, for good; the exception says why. */
+static int give_up(struct pr_py_trial *t, const char *what)
+{
+    struct pr_py_probe *p = t->probe;
+    int entered = 0;
+
+    if (PyErr_ExceptionMatches(PyExc_Exception)) {
+        p->stopped = true;
+        pr_py_probe_told(p, what);
+        entered = pr_py_probe_enter(p);
+        if (entered > 0) {
+            pr_py_probe_end(p, false);
+            return pr_py_probe_leave(p);
+        }
     }
-    forget(t);
-    return r;
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* One that cannot be begun (all trials were had meanwhile) goes untimed. */
+static void begin_timing(struct pr_py_trial *t)
+{
+    struct pr_py_probe *p = t->probe;
+
+    /* Nested loops over one loader: the inner one is measured. */
+    pr_py_probe_end(p, false);
+    if (p->stopped || p->finished || p->pid != getpid() ||
+        pr_probe_begin(p->probe, t->phase, NULL) < 0)
+        return;
+    t->serial = p->serial = ++p->serials;
+    snprintf(t->label, sizeof t->label, "%s", pr_probe_label(p->probe));
+    p->nvtx = pr_py_nvtx();
+    push(t, "");
+    push(t, "STEP");
+    if (p->spans)
+        p->trial_ns = t->fetch_ns = pr_py_now();
 }
 
 static int begin_trial(struct pr_py_trial *t)
 {
-    struct pr_err err = {0};
-    struct pr_py_probe *p = t->probe;
-    int r;
+    int entered = pr_py_probe_enter(t->probe);
 
-    /* Nested loops over one loader: the inner one is measured. */
-    if (p->current && p->current != t && end_trial(p->current, false) < 0)
+    if (entered < 0)
         return -1;
-    if (pr_py_probe_busy(p))
-        return -1;
-    r = pr_probe_begin(p->probe, t->phase, &err);
-    if (pr_py_probe_check(p, r, &err) < 0)
-        return -1;
-    p->current = t;
     t->begun = true;
-    snprintf(t->label, sizeof t->label, "%s", pr_probe_label(p->probe));
-    t->nvtx = pr_py_nvtx();
-    push(t, "");
-    push(t, "STEP");
-    if (p->spans)
-        t->trial_ns = t->fetch_ns = pr_py_now();
-    return 0;
+    t->serial = UINT64_MAX;
+    if (!entered) /* in a callback of the probe's */
+        return 0;
+    begin_timing(t);
+    return pr_py_probe_leave(t->probe);
 }
 
 /* ---- one step */
@@ -195,50 +206,65 @@ static void span_of_step(struct pr_py_trial *t)
     t->fetch_ns = now;
 }
 
-/* The loop is done with a batch. 1: it gets another one; 0: that was the last;
- * -1: an exception. */
+/* The loop is done with a batch. */
 static int step_done(struct pr_py_trial *t)
 {
-    struct pr_err none = {0};
-    bool more = pr_probe_step_done(t->probe->probe);
+    int entered = pr_py_probe_enter(t->probe);
 
     t->out = false;
-    if (t->probe && t->probe->spans)
-        span_of_step(t);
-    pop(t);
-    push(t, "STEP");
-    if (t->probe && pr_py_probe_check(t->probe, PR_OK, &none) < 0)
-        return -1;
-    return more;
+    if (entered <= 0)
+        return entered;
+    if (measures(t)) {
+        (void)pr_probe_step_done(t->probe->probe);
+        if (t->probe->spans)
+            span_of_step(t);
+        pop(t);
+        push(t, "STEP");
+    }
+    return pr_py_probe_leave(t->probe);
 }
 
 static PyObject *fetched(struct pr_py_trial *t)
 {
     PyObject *batch;
+    bool named = measures(t);
 
     if (t->cached) {
         Py_INCREF(t->kept);
         return t->kept;
     }
-    push(t, "DATA");
+    if (named)
+        push(t, "DATA");
     batch = from_source(t);
-    pop(t);
+    if (named)
+        pop(t);
     return batch;
 }
 
-static void batch_ready(struct pr_py_trial *t, PyObject *batch)
+/* Nobody else can be at it: a trial is ended by a turn at the probe. */
+static void time_batch(struct pr_py_trial *t, uint64_t samples)
 {
     struct pr_py_probe *p = t->probe;
 
-    pr_probe_batch_ready(p->probe,
-                         t->cached ? t->kept_samples : samples_in(p, batch));
-    if (p->spans) {
-        t->use_ns = pr_py_now();
-        pr_py_spans_add(p->spans, t->label, "fetch", t->step, t->fetch_ns,
-                        t->use_ns);
-    }
-    t->step++;
+    pr_probe_batch_ready(p->probe, samples);
+    if (!p->spans)
+        return;
+    t->use_ns = pr_py_now();
+    pr_py_spans_add(p->spans, t->label, "fetch", t->step, t->fetch_ns,
+                    t->use_ns);
+}
+
+static int batch_ready(struct pr_py_trial *t, PyObject *batch)
+{
+    uint64_t samples =
+        t->cached ? t->kept_samples : samples_in(t->probe, batch);
+    int entered = measures(t) ? pr_py_probe_enter(t->probe) : 0;
+
     t->out = true;
+    if (entered > 0 && measures(t))
+        time_batch(t, samples);
+    t->step++;
+    return entered > 0 ? pr_py_probe_leave(t->probe) : entered;
 }
 
 /* The first batch of a cached trial, to be used again and again. Its iterator
@@ -247,74 +273,93 @@ static PyObject *first_kept(struct pr_py_trial *t)
 {
     PyObject *batch = from_source(t), *r;
 
-    if (!batch && !PyErr_Occurred())
-        forget(t);
-    if (!batch || !t->probe)
-        return batch;
+    if (!batch) {
+        t->over = !PyErr_Occurred();
+        return NULL;
+    }
     t->kept_samples = samples_in(t->probe, batch);
     if (t->settle && t->it) {
         r = PyObject_CallFunctionObjArgs(t->settle, t->it, NULL);
-        if (!r) {
-            Py_DECREF(batch);
-            return NULL;
-        }
-        Py_DECREF(r);
+        Py_XDECREF(r);
+        if (!r && give_up(t, "settle") < 0)
+            Py_CLEAR(batch);
     }
     Py_CLEAR(t->it);
-    if (t->probe && !t->kept) {
-        Py_INCREF(batch);
-        t->kept = batch;
-    }
+    t->kept = pr_py_given(batch);
     return batch;
 }
 
-/* What comes before a batch is fetched, with the same answers. */
-static int before_fetch(struct pr_py_trial *t)
+static int call_sync(struct pr_py_trial *t)
 {
-    if (call_sync(t->sync) < 0)
-        return -1;
-    if (!t->probe)
+    PyObject *r;
+
+    if (!t->sync || (t->begun && !measures(t)) || t->probe->stopped)
         return 0;
-    if (!t->begun)
-        return begin_trial(t) < 0 ? -1 : 1;
-    return measures(t) && t->out ? step_done(t) : 1;
+    r = PyObject_CallObject(t->sync, NULL);
+    Py_XDECREF(r);
+    return r ? 0 : give_up(t, "sync");
 }
 
-/* Whatever is called here may end the trial, in this thread or in another one
- * meanwhile: then t->probe is NULL. If another trial was begun meanwhile,
- * batches go on, untimed. */
-static PyObject *trial_next(PyObject *self)
+/* What comes before a batch is fetched. 1: it is to be; 0: that was the last;
+ * -1: an exception. */
+static int before_fetch(struct pr_py_trial *t)
 {
-    struct pr_py_trial *t = (struct pr_py_trial *)self;
-    PyObject *batch;
-    int more;
+    int r = call_sync(t);
 
-    if (!t->probe)
+    if (!r && !t->begun)
+        r = begin_trial(t);
+    else if (!r && t->out && measures(t))
+        r = step_done(t);
+    if (r < 0 || t->over)
+        return r;
+    if (t->step < t->probe->config.phase[t->phase].batches)
+        return 1;
+    return end_trial(t, true);
+}
+
+static PyObject *next_batch(struct pr_py_trial *t)
+{
+    PyObject *batch;
+
+    if (t->over)
         return NULL;
     if (t->cached && !t->kept)
         return first_kept(t);
-    more = before_fetch(t);
-    if (more == 0)
-        end_trial(t, true);
-    if (more <= 0 || !t->probe)
+    if (before_fetch(t) <= 0)
         return NULL;
     batch = fetched(t);
-    if (batch && measures(t))
-        batch_ready(t, batch);
+    if (batch && batch_ready(t, batch) < 0)
+        Py_CLEAR(batch);
     else if (!batch && !PyErr_Occurred())
         end_trial(t, false);
     return batch;
 }
 
+/* Threads take turns: whatever is called may let another one run. */
+static PyObject *trial_next(PyObject *self)
+{
+    struct pr_py_trial *t = (struct pr_py_trial *)self;
+    PyObject *batch;
+
+    if (pr_py_turn_only(&t->turn) < 0)
+        return NULL;
+    Py_INCREF(self);
+    batch = next_batch(t);
+    pr_py_turn_give(&t->turn);
+    Py_DECREF(self);
+    return batch;
+}
+
 /* ---- methods */
 
-/* A loop that does nothing with its batches. */
+/* A loop that does nothing with its batches, as long as it is timed. */
 static PyObject *drain(PyObject *self, PyObject *none)
 {
+    struct pr_py_trial *t = (struct pr_py_trial *)self;
     PyObject *batch;
 
     (void)none;
-    while ((batch = trial_next(self)) != NULL) {
+    while ((!t->begun || measures(t)) && (batch = trial_next(self)) != NULL) {
         Py_DECREF(batch);
         if (PyErr_CheckSignals() < 0)
             return NULL;
@@ -337,34 +382,25 @@ static PyObject *take_iterator(PyObject *self, PyObject *none)
     return pr_py_none();
 }
 
-int pr_py_trial_cut(struct pr_py_trial *t)
-{
-    return end_trial(t, false);
-}
-
 static PyObject *close_trial(PyObject *self, PyObject *none)
 {
+    struct pr_py_trial *t = (struct pr_py_trial *)self;
+
     (void)none;
-    if (end_trial((struct pr_py_trial *)self, false) < 0)
-        return NULL;
-    return pr_py_none();
+    t->over = true;
+    return end_measuring(t, false) < 0 ? NULL : pr_py_none();
 }
 
-static PyObject *get_steps(PyObject *self, void *ctx)
+/* Batches that the loop got, of a cached trial also the first one. */
+static PyObject *get_given(PyObject *self, void *ctx)
 {
+    const struct pr_py_trial *t = (const struct pr_py_trial *)self;
+
     (void)ctx;
-    return PyLong_FromUnsignedLongLong(((struct pr_py_trial *)self)->step);
+    return PyLong_FromUnsignedLongLong(t->step + (t->kept != NULL));
 }
 
 /* ---- the object */
-
-static PyObject *given(PyObject *o)
-{
-    if (!o || o == Py_None)
-        return NULL;
-    Py_INCREF(o);
-    return o;
-}
 
 static int phase_named(const char *name, enum pr_probe_phase *ret)
 {
@@ -398,10 +434,12 @@ PyObject *pr_py_trial_new(struct pr_py_probe *p, PyObject *args,
     t->probe = p;
     t->phase = phase;
     t->cached = phase == PR_PROBE_SYNTHETIC;
-    t->source = given(source);
-    t->it = given(it);
-    t->sync = given(sync);
-    t->settle = given(settle);
+    t->source = pr_py_given(source);
+    t->it = pr_py_given(it);
+    t->sync = pr_py_given(sync);
+    t->settle = pr_py_given(settle);
+    if (pr_py_turn_init(&t->turn) < 0)
+        Py_CLEAR(t);
     return (PyObject *)t;
 }
 
@@ -426,13 +464,15 @@ static int trial_clear(PyObject *self)
     PyObject *type, *value, *trace;
 
     PyErr_Fetch(&type, &value, &trace);
-    if (end_trial(t, false) < 0)
+    if (t->probe && end_trial(t, false) < 0)
         PyErr_WriteUnraisable(NULL);
     PyErr_Restore(type, value, trace);
+    Py_CLEAR(t->kept);
     Py_CLEAR(t->it);
     Py_CLEAR(t->source);
     Py_CLEAR(t->sync);
     Py_CLEAR(t->settle);
+    Py_CLEAR(t->probe);
     return 0;
 }
 
@@ -440,13 +480,8 @@ static void trial_dealloc(PyObject *self)
 {
     PyObject_GC_UnTrack(self);
     trial_clear(self);
+    pr_py_turn_done(&((struct pr_py_trial *)self)->turn);
     pr_py_free(self);
-}
-
-static PyObject *trial_iter(PyObject *self)
-{
-    Py_INCREF(self);
-    return self;
 }
 
 static PyMethodDef methods[] = {
@@ -459,7 +494,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef getters[] = {
-    {"steps", get_steps, NULL, "Batches handed out and timed.", NULL},
+    {"given", get_given, NULL, "Batches handed out.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -467,7 +502,7 @@ static PyType_Slot slots[] = {
     {Py_tp_dealloc, (void *)trial_dealloc},
     {Py_tp_traverse, (void *)trial_traverse},
     {Py_tp_clear, (void *)trial_clear},
-    {Py_tp_iter, (void *)trial_iter},
+    {Py_tp_iter, (void *)pr_py_itself},
     {Py_tp_iternext, (void *)trial_next},
     {Py_tp_methods, methods},
     {Py_tp_getset, getters},

@@ -36,3 +36,17 @@ PyObject *pr_py_none(void)
     Py_INCREF(Py_None);
     return Py_None;
 }
+
+PyObject *pr_py_given(PyObject *o)
+{
+    if (!o || o == Py_None)
+        return NULL;
+    Py_INCREF(o);
+    return o;
+}
+
+PyObject *pr_py_itself(PyObject *self)
+{
+    Py_INCREF(self);
+    return self;
+}

@@ -8,7 +8,11 @@ import _prony
 
 
 def _numpy() -> Callable[[Any], Any]:
-    import numpy
+    try:
+        import numpy
+    except ModuleNotFoundError as e:
+        raise ImportError("output=\"numpy\" needs numpy: `pip install numpy`, "
+                          "or take output=\"array\"") from e
     return numpy.asarray
 
 
@@ -74,6 +78,9 @@ class Loader:
     memory is used again when the last array that looks at it is gone: a loop
     that keeps all its batches takes memory for all of them.
 
+    A loop that is begun while another one goes on (nested, in another thread)
+    has threads of its own. One iterator belongs to one thread at a time.
+
     Threads do not survive a fork: a loop in a forked process starts its own,
     from the first sample."""
 
@@ -102,39 +109,73 @@ class Loader:
                             for k, v in (params or {}).items())}
         self._native = self._open()
         self._facts = self._native.facts()
-        self._under_way = False
+        self._fresh = True  # the next batch is the first of an epoch
+        self._turn = [True]  # the loop that uses it has taken this out
+        self._others: "set[_prony.Loader]" = set()
+        self._closed = False
 
     def _open(self) -> "_prony.Loader":
         self._pid = os.getpid()
         return _prony.Loader(seed=self._seed + self._restarts, **self._given)
 
-    def _epoch(self) -> "_prony.Loader":
+    def _own(self) -> "_prony.Loader":
         """The threads, at the start of an epoch. A loop that was left early
         left the rest of its epoch behind: reading begins anew. So it does in a
         forked process, where the threads are not."""
-        if self._under_way or self._pid != os.getpid():
+        if not self._fresh or self._pid != os.getpid():
             self._native.close()
-            self._restarts += self._under_way
+            self._restarts += not self._fresh
             self._native = self._open()
+        self._fresh = False
         return self._native
 
+    def _another(self) -> "_prony.Loader":
+        """For a loop that is begun while another one goes on."""
+        self._restarts += 1
+        native = self._open()
+        self._others.add(native)
+        return native
+
+    def _take(self) -> bool:
+        """Whether a loop may use what was opened first. Of a forked process's
+        parent no loop goes on here."""
+        if self._closed:
+            raise RuntimeError("the loader is closed")
+        try:
+            return self._turn.pop()
+        except IndexError:
+            return self._pid != os.getpid()
+
+    def _give_back(self, native: "Optional[_prony.Loader]", first: bool,
+                   whole: bool) -> None:
+        if first:
+            self._fresh = whole
+            self._turn.append(True)
+        elif native is not None:
+            self._others.discard(native)
+            native.close()
+
+    def _made(self, data: Any, labels: Any) -> Any:
+        if labels is None:
+            return self._make(data)
+        labels = self._make(labels)
+        return self._make(data), labels
+
     def __iter__(self) -> Iterator[Any]:
-        native = self._epoch()
-        while True:
-            self._under_way = True
-            batch = native.next()
-            if batch is None:
-                self._under_way = False
-                return
-            data, labels = batch
-            del batch
-            if labels is None:
-                yield self._make(data)
-            else:
-                labels = self._make(labels)
-                data = self._make(data)
-                yield data, labels
-            del data, labels
+        first, whole, native = self._take(), False, None
+        try:
+            native = self._own() if first else self._another()
+            while True:
+                batch = native.next()
+                if batch is None:
+                    whole = True
+                    return
+                made = self._made(*batch)
+                del batch
+                yield made
+                del made
+        finally:
+            self._give_back(native, first, whole)
 
     def __len__(self) -> int:
         """Batches in an epoch."""
@@ -152,7 +193,9 @@ class Loader:
 
     def close(self) -> None:
         """Ends the threads. Batches that were given out stay."""
-        self._native.close()
+        self._closed = True
+        for native in [self._native, *self._others]:
+            native.close()
 
     def __enter__(self) -> "Loader":
         return self

@@ -1,13 +1,16 @@
 """`prony.wrap`: any loop over batches, measured. Needs no framework."""
 
-import itertools
 import sys
 from typing import (Any, Callable, Dict, Generic, Iterable, Iterator, Optional,
-                    TypeVar)
+                    TypeVar, Union)
 
-from .session import Config, Session, Sum, _print
+import _prony
+
+from .session import (Config, Session, Settings, Sum, _print, _warn,
+                      check_size, refuse_output, settled, tell)
 
 T = TypeVar("T")
+Loader = Union[Iterable[T], Callable[[], Iterable[T]]]
 
 
 def _ranks() -> "tuple[int, int]":
@@ -26,50 +29,111 @@ def _summing(count: int) -> Optional[Sum]:
     return RankSums()
 
 
+# ---- what can be gone through once only
+
+ONCE = ("%s can be gone through once: FULL alone is measured, each batch "
+        "comes once. For IO and SYNTHETIC wrap what it was made from, or a "
+        "function that makes it")
+
+
+def _once(loader: Any) -> bool:
+    """An iterator. One with `reset` (DALI's) begins anew after its end."""
+    return hasattr(loader, "__next__") and not hasattr(loader, "reset")
+
+
+def _is_torch(loader: Any) -> bool:
+    """A DataLoader of PyTorch's: asked for an iterator, it starts workers, and
+    persistent ones are the same iterator again."""
+    data = sys.modules.get("torch.utils.data")
+    return data is not None and isinstance(loader, data.DataLoader)
+
+
+def _check(loader: Any, batch_size: Optional[int], **functions: Any) -> None:
+    if not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")
+            or callable(loader)):
+        raise TypeError("%r object is not iterable" % type(loader).__name__)
+    for name, function in functions.items():
+        if function is not None and not callable(function):
+            raise TypeError("%s must be a function, not %r" % (name, function))
+    check_size(batch_size)
+
+
+# ---- the loop
+
 class Wrapped(Generic[T]):
     """What `wrap` gives. The first loop over it gets the batches of all
-    trials, one after another; later loops are over the loader as it is. Other
-    attributes are the loader's."""
+    trials, one after another; later loops, and those within it, are over the
+    loader as it is. Other attributes are the loader's."""
 
-    def __init__(self, loader: Iterable[T], batch_size: Optional[int] = None,
-                 **options: Any) -> None:
+    def __init__(self, loader: "Loader[T]", batch_size: Optional[int],
+                 settings: Settings, sync: Optional[Callable[[], Any]],
+                 write: Optional[Callable[[str], Any]]) -> None:
         self.loader = loader
         self.batch_size = batch_size
         self.session: Optional[Session] = None
-        self._options = options
-        self._sync = options.pop("sync", None)
+        self._settings, self._sync, self._write = settings, sync, write
+        self._turn = [True]  # the loop that is measured has taken it out
+        self._once = False
+        if _once(loader):
+            self._only_full()
+
+    def _only_full(self) -> None:
+        self._once = True
+        self._settings["IO"]["run_benchmark"] = False
+        self._settings["synthetic"]["run_benchmark"] = False
+        tell(ONCE % type(self.loader).__name__)
 
     def _begin(self) -> Session:
-        options = dict(self._options)
+        if not self._once and not _is_torch(self.loader):
+            it = self._source()
+            if self._source() is it:
+                self._only_full()
         rank, ranks = _ranks()
-        options.setdefault("rank", rank)
-        options.setdefault("ranks", ranks)
-        options.setdefault("sum", _summing(options["ranks"]))
-        if options.pop("quiet", False):
-            options["write"] = None
-        return Session(self.batch_size, **options)
+        return Session(self.batch_size, rank=rank, ranks=ranks,
+                       sum=_summing(ranks), config=self._settings,
+                       write=self._write)
 
     def _source(self) -> Iterator[T]:
-        return iter(self.loader)
+        if callable(self.loader) and not hasattr(self.loader, "__iter__"):
+            return iter(self.loader())
+        return iter(self.loader)  # type: ignore[arg-type]
 
-    def _trials(self) -> Iterator[Iterator[T]]:
-        session = self.session
-        assert session is not None
+    def _trials(self, session: Session) -> Iterator[Iterator[T]]:
         session.run_io(self._source, self._sync)
-        while True:
+        phase = session.phase()
+        while phase is not None:
+            trial = session.trial(phase, self._source, sync=self._sync)
+            yield trial
+            session.count(trial)
             phase = session.phase()
-            if phase is None:
-                break
-            yield session.trial(phase, self._source, sync=self._sync)
         session.finish()
+        if self._once or session.probe.stopped:
+            yield self._source()
+
+    def _loop(self) -> Iterator[Iterator[T]]:
+        """What a loop goes through: iterators, one after another."""
+        try:
+            self._turn.pop()
+        except IndexError:  # one that is measured goes on
+            yield self._source()
+            return
+        try:
+            if self.session is None:
+                self.session = self._begin()
+        except Exception as e:
+            _warn("begin", e)
+            yield self._source()
+        else:
+            yield from self._trials(self.session)
+        finally:
+            self._turn.append(True)
 
     def __iter__(self) -> Iterator[T]:
-        if self.session is None:
-            self.session = self._begin()
-        if self.session.phase() is None:
-            self.session.finish()
-            return iter(self.loader)
-        return itertools.chain.from_iterable(self._trials())
+        session = self.session
+        if session is not None and session.phase() is None:
+            session.finish()
+            return self._source()
+        return _prony.Loop(self._loop())
 
     def __len__(self) -> int:
         return len(self.loader)  # type: ignore[arg-type]
@@ -95,15 +159,16 @@ class Wrapped(Generic[T]):
         return self.session.verdict if self.session else {}
 
 
-def wrap(loader: Iterable[T], batch_size: Optional[int] = None, *,
+def wrap(loader: "Loader[T]", batch_size: Optional[int] = None, *,
          config: Config = None, sync: Optional[Callable[[], Any]] = None,
          quiet: bool = False,
          write: Optional[Callable[[str], Any]] = _print) -> Wrapped[T]:
     """Measures the loop over a loader: alone (IO), with one batch again and
     again (SYNTHETIC), and as it is (FULL).
 
-    loader      anything to iterate over, as often as one likes; one that ends
-                is begun again
+    loader      anything to iterate over, as often as one likes, or a function
+                that makes it; one that ends is begun again. Of an iterator,
+                which gives its batches once, FULL alone is measured
     batch_size  samples in a batch; None: told from the batches
     config      a file of benchy's, or {section: {key: value}} over the one
                 that BENCHY_CONFIG_FILE names; None: that one, or the defaults
@@ -116,6 +181,13 @@ def wrap(loader: Iterable[T], batch_size: Optional[int] = None, *,
     another: by default 4 x 51 of one batch, then 4 x 50 as they come. A loop
     that is left early counts as far as it came. Then the summary is said, the
     result written (benchy_result.json) and the loop ends; later loops are over
-    the loader as it is."""
-    options = {"config": config, "sync": sync, "quiet": quiet, "write": write}
-    return Wrapped(loader, batch_size, **options)
+    the loader as it is. Of an iterator the loop gets every batch, once.
+
+    What cannot be done is refused here. A loop that has begun is not disturbed
+    by measuring: what goes wrong with that is told on stderr, once."""
+    _check(loader, batch_size, sync=sync, write=write)
+    settings = settled(config)
+    if _ranks()[0] == 0:
+        refuse_output(settings)
+    return Wrapped(loader, batch_size, settings, sync,
+                   None if quiet else write)

@@ -48,7 +48,7 @@ class Progress:
         now = time.monotonic()
         if not self.path or now < self.said + 1:
             return
-        self.said = now
+        self.said, done = now, min(done, 1)
         left = {"left_s": (now - self.since) * (1 - done) / done} \
             if done > 0 else {}
         with contextlib.suppress(OSError):

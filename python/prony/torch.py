@@ -23,7 +23,7 @@ import torch
 import torch.distributed as dist
 from torch.utils.data import DataLoader
 
-from .session import Session
+from .session import Session, refuse_output, settled, tell
 
 __all__ = ["BenchmarkDataLoader", "BenchmarkGenericIteratorWrapper"]
 
@@ -77,8 +77,7 @@ class RankSums:
             return self._collect(values) if whole else None
         except Exception as e:
             if self.store is not None or self.trial == 1:
-                print("prony: rates are rank 0's times the number of ranks: %s"
-                      % e, file=sys.stderr)
+                tell("rates are rank 0's times the number of ranks: %s" % e)
             self.store = None
             return None
 
@@ -145,9 +144,18 @@ class _Bench:
                  batch_size: Optional[int], first: Optional[int]) -> None:
         rank, count = ranks()
         self.source = source
+        settings = settled(None)
+        if rank == 0:
+            refuse_output(settings)
         self.session = Session(batch_size, first=first, rank=rank, ranks=count,
-                               sum=RankSums() if count > 1 else None)
+                               sum=RankSums() if count > 1 else None,
+                               config=settings)
         self.session.run_io(source, self.sync())
+        if self.session.used_up():
+            raise ValueError(
+                "what was given ends for good after %d batches, which "
+                "measuring IO used up: give what can be begun again, or "
+                "switch IO off (run_benchmark)" % self.session.given)
 
     def sync(self) -> Optional[Callable[[], Any]]:
         world = self.session.config["global"]
@@ -212,11 +220,26 @@ class BenchmarkDataLoader(_Measured, DataLoader):
                              self.batch_size, _first(self))
 
 
+def _refuse_once(iterator: Any) -> None:
+    """Generators and iterators that Python has built in. Those of classes may
+    begin anew, and whether they do shows."""
+    if hasattr(iterator, "__next__") and not (
+            type(iterator).__flags__ & _HEAP_TYPE):
+        raise TypeError(
+            "a %s can be gone through once, and measuring IO would use it up: "
+            "give what it was made from, or prony.wrap(it), which measures "
+            "FULL alone" % type(iterator).__name__)
+
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
+
+
 class BenchmarkGenericIteratorWrapper(_Measured):
     """Any iterable of batches, measured; DALI's iterators for example. What
     else the iterable has can be reached through it."""
 
     def __init__(self, iterator: Any, batch_size: Optional[int]) -> None:
+        _refuse_once(iterator)
         self.iterator = iterator
         self.batch_size = batch_size
         self._bench = _Bench(lambda: iter(iterator), batch_size, None)

@@ -84,8 +84,12 @@ def run(code, python=sys.executable, config=FEW, timeout=300, **env):
     of the result, names of the files it left."""
     folder = tempfile.mkdtemp(prefix="prony-python.")
     try:
-        done = subprocess.run(timeout=timeout, check=False,
-                              **start(folder, code, python, config, **env))
+        try:
+            done = subprocess.run(timeout=timeout, check=False,
+                                  **start(folder, code, python, config, **env))
+        except subprocess.TimeoutExpired:
+            done = types.SimpleNamespace(returncode=-1, stdout="", stderr=(
+                "it hangs: no end after %s s" % timeout))
         got = types.SimpleNamespace(status=done.returncode, out=done.stdout,
                                     err=done.stderr, result=None, text=None)
         got.files = {}
