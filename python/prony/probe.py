@@ -41,11 +41,24 @@ def _once(loader: Any) -> bool:
     return hasattr(loader, "__next__") and not hasattr(loader, "reset")
 
 
-def _is_torch(loader: Any) -> bool:
-    """A DataLoader of PyTorch's: asked for an iterator, it starts workers, and
-    persistent ones are the same iterator again."""
+def _shared(loader: Any) -> bool:
+    """Whether it hands out the same iterator each time. A DataLoader of
+    PyTorch's would start workers when asked, and persistent ones are the same
+    iterator again: what it reads from is asked, where that has a say."""
     data = sys.modules.get("torch.utils.data")
-    return data is not None and isinstance(loader, data.DataLoader)
+    if data is not None and isinstance(loader, data.DataLoader):
+        if (loader.num_workers
+                or not isinstance(loader.dataset, data.IterableDataset)):
+            return False
+        loader = loader.dataset
+    it = _iterator(loader)
+    return _iterator(loader) is it
+
+
+def _iterator(loader: Any) -> Iterator[Any]:
+    if callable(loader) and not hasattr(loader, "__iter__"):
+        return iter(loader())
+    return iter(loader)
 
 
 def _check(loader: Any, batch_size: Optional[int], **functions: Any) -> None:
@@ -69,7 +82,9 @@ class Wrapped(Generic[T]):
                  settings: Settings, sync: Optional[Callable[[], Any]],
                  write: Optional[Callable[[str], Any]]) -> None:
         self.loader = loader
-        self.batch_size = batch_size
+        if batch_size is not None:  # else the loader's, if it has one
+            self.batch_size = batch_size
+        self._size = batch_size
         self.session: Optional[Session] = None
         self._settings, self._sync, self._write = settings, sync, write
         self._turn = [True]  # the loop that is measured has taken it out
@@ -84,19 +99,15 @@ class Wrapped(Generic[T]):
         tell(ONCE % type(self.loader).__name__)
 
     def _begin(self) -> Session:
-        if not self._once and not _is_torch(self.loader):
-            it = self._source()
-            if self._source() is it:
-                self._only_full()
+        if not self._once and _shared(self.loader):
+            self._only_full()
         rank, ranks = _ranks()
-        return Session(self.batch_size, rank=rank, ranks=ranks,
+        return Session(self._size, rank=rank, ranks=ranks,
                        sum=_summing(ranks), config=self._settings,
                        write=self._write)
 
     def _source(self) -> Iterator[T]:
-        if callable(self.loader) and not hasattr(self.loader, "__iter__"):
-            return iter(self.loader())
-        return iter(self.loader)  # type: ignore[arg-type]
+        return _iterator(self.loader)
 
     def _trials(self, session: Session) -> Iterator[Iterator[T]]:
         session.run_io(self._source, self._sync)

@@ -59,6 +59,9 @@ def environment(more=None):
            if not k.startswith(("BENCHY_", "PRONY_", "NVTX_"))}
     if env.get("PYTHON_SANITIZER"):  # the library that the extension needs
         env["LD_PRELOAD"] = env["PYTHON_SANITIZER"]
+    # Of an extension that was built with one: the interpreter was not.
+    if os.environ.get("PYTHON_SANITIZER"):
+        env["LD_PRELOAD"] = os.environ["PYTHON_SANITIZER"]
     env.update({"PYTHONPATH": PATH, "PYTHONDONTWRITEBYTECODE": "1",
                 "OMP_WAIT_POLICY": "PASSIVE", "OMP_NUM_THREADS": "1"},
                **more or {})

@@ -14,6 +14,7 @@ import torch
 from torch.utils.data import (BatchSampler, DataLoader, Dataset,
                               IterableDataset, SequentialSampler)
 
+import prony
 from benchy.torch import BenchmarkDataLoader, BenchmarkGenericIteratorWrapper
 
 TRIAL = 5  # batches
@@ -281,6 +282,68 @@ def training():
             optimiser.step()
     assert loader.verdict["bound"] in ("compute bound", "input bound",
                                        "balanced")
+
+
+class Once(IterableDataset):
+    """Hands out one generator."""
+
+    def __init__(self, count):
+        self.left = (torch.tensor(float(i)) for i in range(count))
+
+    def __iter__(self):
+        return self.left
+
+
+def numbers_of(loop):
+    return [float(x) for b in loop for x in (b if b.ndim else [b])]
+
+
+@case
+def what_comes_once_is_not_lost():
+    for loader in (DataLoader(Once(300), 4), iter(DataLoader(Bare(300), 4)),
+                   iter(DataLoader(Bare(300), 4, num_workers=2))):
+        measured = prony.wrap(loader, quiet=True)
+        assert numbers_of(measured) == list(range(300)), loader
+        assert list(measured.numbers) == ["FULL"], loader
+
+
+@case
+def wrap_has_what_the_loader_has():
+    loader = prony.wrap(DataLoader(Bare(), 4), quiet=True)
+    assert loader.batch_size == 4 and len(loader) == 6
+    assert loader.dataset.count == 23
+
+
+@case
+def what_comes_once_is_refused():
+    for iterator in ((b for b in [torch.zeros(4)]), iter([torch.zeros(4)]),
+                     iter(DataLoader(Bare(), 4)), DataLoader(Once(30), 4)):
+        try:
+            BenchmarkGenericIteratorWrapper(iterator, 4)
+        except (TypeError, ValueError) as e:
+            assert "use it up" in str(e) or "used up" in str(e), e
+            continue
+        raise AssertionError(iterator)
+
+
+@case
+def a_place_that_cannot_be_written_is_refused():
+    os.environ["BENCHY_OUTPUT_FILE"] = "/proc/r.json"
+    try:
+        BenchmarkDataLoader(Bare(), 4)
+    except prony.InputOutputError as e:
+        assert "/proc/r.json" in str(e), e
+        return
+    raise AssertionError
+
+
+@case
+def loops_within_loops():
+    loader = BenchmarkDataLoader(Bare(), 4)
+    outer = []
+    for batch in loader:
+        outer.append(sum(1 for b in loader))
+    assert len(outer) == TRIAL + 1 and set(outer) <= {TRIAL, TRIAL + 1}, outer
 
 
 def as_a_script(f):
