@@ -5,6 +5,8 @@
  */
 #include "present/gather_csv.h"
 
+#include "present/table.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +16,13 @@
 /* A name that needs it is quoted as Python's csv does. */
 static void put_name(struct pr_buf *out, const char *name)
 {
+    const char *mark = pr_csv_is_formula(name, strlen(name)) ? "'" : "";
+
     if (!strpbrk(name, ",\"\r\n")) {
-        pr_buf_str(out, name);
+        pr_buf_printf(out, "%s%s", mark, name);
         return;
     }
-    pr_buf_char(out, '"');
+    pr_buf_printf(out, "\"%s", mark);
     for (; *name; name++) {
         if (*name == '"')
             pr_buf_char(out, '"');

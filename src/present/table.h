@@ -87,4 +87,8 @@ int pr_table_print(const struct pr_table *t, enum pr_table_format format,
  * left out. */
 void pr_table_json(const struct pr_table *t, struct pr_jb *jb, const char *key);
 
+/* Whether a spreadsheet would take a text for a formula and run it: it begins
+ * as one, and is no number. Such a cell gets a ' in front. */
+bool pr_csv_is_formula(const char *s, size_t len);
+
 #endif

@@ -1,6 +1,7 @@
 /* Tables for programs: CSV and JSON, with raw numbers. */
 #include "present/table_impl.h"
 
+#include "base/decimal.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
@@ -35,6 +36,12 @@ static void put_field(struct pr_buf *out, const char *s, size_t len)
     }
 }
 
+bool pr_csv_is_formula(const char *s, size_t len)
+{
+    return len > 1 && memchr("=+-@\t\r", *s, 6) &&
+           pr_decimal_length(s, len) != len;
+}
+
 static void put_string(struct pr_buf *out, const char *s, size_t len)
 {
     bool quote = len && (s[0] == ' ' || s[len - 1] == ' ');
@@ -43,6 +50,8 @@ static void put_string(struct pr_buf *out, const char *s, size_t len)
         quote = s[i] == ',' || s[i] == '"' || s[i] == '\n' || s[i] == '\r';
     if (quote)
         pr_buf_char(out, '"');
+    if (pr_csv_is_formula(s, len))
+        pr_buf_char(out, '\'');
     put_field(out, s, len);
     if (quote)
         pr_buf_char(out, '"');

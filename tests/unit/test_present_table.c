@@ -334,6 +334,18 @@ static void csv_quotes_what_needs_it(void **state)
         {" lead", "\" lead\""},
         {"", ""},
         {"é", "é"},
+        /* A spreadsheet runs what begins like a formula; numbers do not. */
+        {"=1+2", "'=1+2"},
+        {"+cmd|'x'!A0", "'+cmd|'x'!A0"},
+        {"-1+2", "'-1+2"},
+        {"@SUM(A1)", "'@SUM(A1)"},
+        {"\t=1", "'\t=1"},
+        {"\r=1", "\"'\\x0d=1\""},
+        {"=a,b", "\"'=a,b\""},
+        {"-12.5", "-12.5"},
+        {"+1e-3", "+1e-3"},
+        {"-", "-"},
+        {"a=b", "a=b"},
     };
     static const struct pr_column col = {.title = "t", .kind = PR_COL_STR};
 
