@@ -43,6 +43,8 @@ static int get_opts(const struct cli *c, struct pr_compare_opts *o,
     rc = get_share(c, A_COMPARE_CONFIDENCE, 0.5, 1, &o->confidence, err);
     if (!rc)
         rc = get_share(c, A_LEAST, 0, 1, &o->least, err);
+    if (!rc)
+        rc = get_share(c, A_SAME, 1e-6, 1, &o->margin, err);
     return rc ? rc : get_share(c, A_NOISE, 1e-6, 1, &o->between_runs, err);
 }
 

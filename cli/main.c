@@ -161,7 +161,8 @@ static const struct verb verbs[] = {
      "Compares the first of two or more runs with each other one, test by "
      "test and over all: the ratio, an interval that holds the true one, and "
      "a word. Chance is kept out of the words: of a hundred comparisons of a "
-     "thing with itself at least 95 say 'same' throughout. Repeats are what is "
+     "thing with itself at least 95 have no 'faster' or 'slower' at all. What "
+     "the runs cannot tell is 'unclear'. Repeats are what is "
      "counted; notes tell of outliers, slow first runs and drift, and what to "
      "do about them. A, B may be run directories, suites, summaries, and "
      "whatever else 'prony parse' reads.",

@@ -598,6 +598,7 @@ _prony_options()
         --skip-first \
         --confidence \
         --least \
+        --same \
         --noise \
         --format ;;
     plot) echo \
@@ -822,6 +823,7 @@ _prony_option()
     'compare --measure') echo 'any' ;;
     'compare --confidence') echo 'any' ;;
     'compare --least') echo 'any' ;;
+    'compare --same') echo 'any' ;;
     'compare --noise') echo 'any' ;;
     'compare --format') echo 'choice text json csv md' ;;
     'plot --log-level') echo 'choice critical error warning info debug' ;;

@@ -36,7 +36,7 @@ struct match {
 struct work {
     const struct pr_compare_opts *o;
     struct pr_arena *arena;
-    double least, confidence, between_runs;
+    double least, margin, confidence, between_runs;
     double chance; /* of one look, both tails */
 };
 
@@ -158,6 +158,17 @@ static enum pr_verdict changed(enum pr_better better, bool up)
     }
 }
 
+/* A change, when the interval excludes that there is none; the same, when it
+ * excludes all that matters. What does neither says nothing. */
+static enum pr_verdict word_for(const struct work *w, double mean, double half,
+                                enum pr_better better)
+{
+    if (fabs(mean) > half && fabs(mean) > log1p(w->least))
+        return changed(better, mean > 0);
+    return fabs(mean) + half <= log1p(w->margin) ? PR_VERDICT_SAME
+                                                 : PR_VERDICT_UNCLEAR;
+}
+
 /* Ratio, interval and word from a difference. */
 static void judge(const struct work *w, const struct pr_estimate *d,
                   struct pr_compare_row *r)
@@ -169,9 +180,7 @@ static void judge(const struct work *w, const struct pr_estimate *d,
     r->low = exp(d->mean - half);
     r->high = exp(d->mean + half);
     r->p = fmin(1, 2 * pr_student_above(fabs(d->mean) / error, d->freedom));
-    r->verdict = fabs(d->mean) <= half || fabs(d->mean) <= log1p(w->least)
-                     ? PR_VERDICT_SAME
-                     : changed(r->better, d->mean > 0);
+    r->verdict = word_for(w, d->mean, half, r->better);
 }
 
 static void judge_match(const struct work *w,
@@ -378,12 +387,14 @@ int pr_compare(const struct pr_compare_set *sets, size_t count,
     struct work w = {.o = o,
                      .arena = a,
                      .least = o->least,
+                     .margin = o->margin > 0 ? o->margin : 0.05,
                      .confidence = o->confidence > 0 ? o->confidence : 0.95,
                      .between_runs =
                          o->between_runs > 0 ? o->between_runs : 0.025};
     struct match **matches = PR_ARENA_ARRAY(a, struct match *, count + 1);
     size_t *counts_of = PR_ARENA_ARRAY(a, size_t, count + 1);
-    struct pr_compare out = {.confidence = w.confidence, .least = w.least};
+    struct pr_compare out = {
+        .confidence = w.confidence, .least = w.least, .margin = w.margin};
     int rc = PR_OK;
 
     out.pairs = PR_ARENA_ARRAY(a, struct pr_compare_pair, count + 1);

@@ -72,7 +72,8 @@ struct pr_compare_set {
 
 /* X(id, word) */
 #define PR_VERDICTS(X)                                     \
-    X(SAME, "same")                                        \
+    X(SAME, "same")       /* as far as is asked for */     \
+    X(UNCLEAR, "unclear") /* these runs cannot tell */     \
     X(FASTER, "faster")                                    \
     X(SLOWER, "slower")                                    \
     X(IMPROVED, "better")                                  \
@@ -111,7 +112,8 @@ enum { PR_COMPARE_NOTES = 6 };
 
 struct pr_compare_opts {
     double confidence;   /* of everything together; 0: 0.95 */
-    double least;        /* changes up to this are "same"; 0.01 is 1 % */
+    double least;        /* changes up to this are none; 0.01 is 1 % */
+    double margin;       /* an interval within this is "same"; 0: 0.05 */
     double between_runs; /* how much runs of the same thing differ (deviation,
                             a share), where each was run once; 0: 0.025 */
     unsigned skip_first; /* repeats that do not count */
@@ -144,7 +146,7 @@ struct pr_compare {
     struct pr_compare_pair *pairs; /* the first set with each other */
     size_t count;
     size_t looks; /* comparisons in all: what chance had to try */
-    double confidence, least;
+    double confidence, least, margin;
 };
 
 /* In the arena; names are borrowed. */

@@ -12,6 +12,7 @@ static const struct {
 } words[] = {
     {"slower", PR_VERDICT_SLOWER, true},
     {"faster", PR_VERDICT_FASTER, true},
+    {"unclear", PR_VERDICT_UNCLEAR, false},
     {"failed", PR_VERDICT_FAILED, false},
     {"missing", PR_VERDICT_MISSING, false},
 };
@@ -20,8 +21,9 @@ static int bad_rule(const char *rule, size_t len, struct pr_err *err)
 {
     pr_fail(err, PR_E_USAGE, "--fail-if", "'%.*s' is no rule",
             (int)(len > 80 ? 80 : len), rule);
-    return pr_hint(err, "slower, slower:5%%, faster:2%%, failed, missing; "
-                        "several with commas");
+    return pr_hint(err,
+                   "slower, slower:5%%, faster:2%%, unclear, failed, missing; "
+                   "several with commas");
 }
 
 /* "5%", "5 %" or "0.05". */

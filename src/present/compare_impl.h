@@ -4,7 +4,7 @@
 
 #include "present/compare_report.h"
 
-enum { PR_CHANGE_TEXT = 48 };
+enum { PR_CHANGE_TEXT = 64 };
 
 /* "+14.8% ± 1.6". Returns out. */
 const char *pr_change_text(char out[static PR_CHANGE_TEXT],

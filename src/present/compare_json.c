@@ -78,6 +78,7 @@ int pr_compare_json(const struct pr_compare *c,
     pr_jb_str(&jb, "schema", "prony.compare/1");
     pr_jb_float(&jb, "confidence", c->confidence);
     pr_jb_float(&jb, "least_change", c->least);
+    pr_jb_float(&jb, "same_within", c->margin);
     pr_jb_uint(&jb, "looks", c->looks);
     pr_jb_arr(&jb, "pairs");
     for (size_t i = 0; i < c->count; i++)

@@ -15,7 +15,7 @@
 /* ---- the sentence */
 
 struct tally {
-    size_t better, worse, same, other, failed, missing;
+    size_t better, worse, same, unclear, other, failed, missing;
 };
 
 static struct tally tally_of(const struct pr_compare_pair *p)
@@ -34,6 +34,9 @@ static struct tally tally_of(const struct pr_compare_pair *p)
             break;
         case PR_VERDICT_SAME:
             t.same++;
+            break;
+        case PR_VERDICT_UNCLEAR:
+            t.unclear++;
             break;
         case PR_VERDICT_FAILED:
             t.failed++;
@@ -63,15 +66,19 @@ void pr_compare_sentence(const struct pr_compare_pair *p, struct pr_buf *out)
     char change[PR_CHANGE_TEXT];
 
     if (p->has_all && p->all.verdict == PR_VERDICT_SAME)
-        pr_buf_printf(out, "over all, no difference shows (%s): ",
+        pr_buf_printf(out, "over all, A and B are the same, %s: ",
+                      pr_change_text(change, &p->all));
+    else if (p->has_all && p->all.verdict == PR_VERDICT_UNCLEAR)
+        pr_buf_printf(out, "over all, these runs cannot tell, %s: ",
                       pr_change_text(change, &p->all));
     else if (p->has_all)
-        pr_buf_printf(out, "over all, B is %s than A (%s): ",
+        pr_buf_printf(out, "over all, B is %s than A, %s: ",
                       pr_verdict_word(p->all.verdict),
                       pr_change_text(change, &p->all));
     add_count(out, t.better, "faster", &comma);
     add_count(out, t.worse, "slower", &comma);
     add_count(out, t.same, "the same", &comma);
+    add_count(out, t.unclear, "unclear", &comma);
     add_count(out, t.other, "other", &comma);
     add_count(out, t.failed, "failed", &comma);
     add_count(out, t.missing, "missing", &comma);
@@ -81,19 +88,26 @@ void pr_compare_sentence(const struct pr_compare_pair *p, struct pr_buf *out)
 
 /* ---- the table */
 
+static double percent(double ratio)
+{
+    double change = 100 * (ratio - 1);
+
+    return fabs(change) < 0.05 ? 0 : change; /* not "-0.0" */
+}
+
 const char *pr_change_text(char out[static PR_CHANGE_TEXT],
                            const struct pr_compare_row *r)
 {
-    double half = (r->high - r->low) * 50, change = 100 * (r->ratio - 1);
+    double high = percent(r->high);
 
-    if (fabs(change) < 0.05)
-        change = 0; /* not "-0.0" */
     if (!isfinite(r->ratio))
         out[0] = 0;
-    else if (!isfinite(half) || half > 999)
-        snprintf(out, PR_CHANGE_TEXT, "%+.1f%% ± ?", change);
+    else if (!isfinite(high) || high > 9999)
+        snprintf(out, PR_CHANGE_TEXT, "%+.1f%% (%+.1f to ?)", percent(r->ratio),
+                 percent(r->low));
     else
-        snprintf(out, PR_CHANGE_TEXT, "%+.1f%% ± %.1f", change, half);
+        snprintf(out, PR_CHANGE_TEXT, "%+.1f%% (%+.1f to %+.1f)",
+                 percent(r->ratio), percent(r->low), high);
     return out;
 }
 
@@ -273,10 +287,12 @@ static int put_pair(const struct pr_compare *c, const struct pr_compare_pair *p,
     put_notes(p, how, out);
     if (p == &c->pairs[c->count - 1])
         pr_buf_printf(out,
-                      "\nsame: at most %.3g %%, or no more than chance makes. "
-                      "Where nothing changed, the\nwhole table says \"same\" "
-                      "at least %.3g times of 100.\n",
-                      100 * c->least, 100 * c->confidence);
+                      "\nin brackets: an interval; all of them hold the true "
+                      "change %.3g times of 100.\nfaster, slower: it does not "
+                      "hold 0, and the change is over %.3g %%. same: it lies\n"
+                      "within %.3g %%. unclear: neither; more repeats would "
+                      "tell.\n",
+                      100 * c->confidence, 100 * c->least, 100 * c->margin);
     return PR_OK;
 }
 

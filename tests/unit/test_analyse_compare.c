@@ -82,12 +82,17 @@ static void compare_made_up(uint64_t seed, size_t tests, size_t repeats,
     assert_int_equal(pr_compare(sets, 2, &o, a, ret, NULL), PR_OK);
 }
 
+static bool is_no_change(const struct pr_compare_row *r)
+{
+    return r->verdict == PR_VERDICT_SAME || r->verdict == PR_VERDICT_UNCLEAR;
+}
+
 static bool all_same(const struct pr_compare_pair *p)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (p->rows[i].verdict != PR_VERDICT_SAME)
+        if (!is_no_change(&p->rows[i]))
             return false;
-    return !p->has_all || p->all.verdict == PR_VERDICT_SAME;
+    return !p->has_all || is_no_change(&p->all);
 }
 
 /* Of a hundred comparisons of a thing with itself, 95 say "same" throughout:
@@ -338,6 +343,35 @@ static void small_changes_are_the_same(void **state)
     pr_arena_free(m.arena);
 }
 
+/* An interval that holds everything from half to double is not "the same";
+ * verdict and interval agree. */
+static void what_cannot_be_told_is_unclear(void **state)
+{
+    const double a[] = {100, 150, 80}, b[] = {100, 240, 180};
+    const double c[] = {100, 101, 99, 100, 100}, d[] = {100, 100, 101, 99, 100};
+    const struct pr_compare_row *r;
+    struct made m;
+
+    (void)state;
+    begin(&m, 2);
+    put_all(&m, 0, "t", "throughput", a, 3);
+    put_all(&m, 1, "t", "throughput", b, 3);
+    r = judge(&m);
+    assert_int_equal(r->verdict, PR_VERDICT_UNCLEAR);
+    assert_true(r->low < 1 && r->high > 1.05 && r->ratio > 1.2);
+    pr_arena_free(m.arena);
+    begin(&m, 2);
+    put_all(&m, 0, "t", "throughput", c, 5);
+    put_all(&m, 1, "t", "throughput", d, 5);
+    r = judge(&m);
+    assert_int_equal(r->verdict, PR_VERDICT_SAME);
+    assert_true(r->low > 1 / 1.05 && r->high < 1.05);
+    assert_int_equal(
+        judge_with(&m, (struct pr_compare_opts){.margin = 0.001})->verdict,
+        PR_VERDICT_UNCLEAR);
+    pr_arena_free(m.arena);
+}
+
 /* Eight devices that differ by 30 %: what one of them does in one repeat less
  * is no change, and eight devices at once are one observation. */
 static void devices_are_no_repeats(void **state)
@@ -509,7 +543,7 @@ static void the_first_can_be_thrown_away(void **state)
     begin(&m, 2);
     put_all(&m, 0, "t", "throughput", a, 4);
     put_all(&m, 1, "t", "throughput", b, 4);
-    assert_int_equal(judge(&m)->verdict, PR_VERDICT_SAME);
+    assert_int_equal(judge(&m)->verdict, PR_VERDICT_UNCLEAR);
     assert_int_equal(
         judge_with(&m, (struct pr_compare_opts){.skip_first = 1})->verdict,
         PR_VERDICT_FASTER);
@@ -638,6 +672,9 @@ static void rules_are_broken(void **state)
         {"slower:5%", PR_BETTER_FASTER, PR_VERDICT_SLOWER, 0.94, true},
         {"slower:5%", PR_BETTER_SHORTER, PR_VERDICT_SLOWER, 1.2, true},
         {"slower:5%", PR_BETTER_FASTER, PR_VERDICT_SAME, 0.5, false},
+        {"slower:5%", PR_BETTER_FASTER, PR_VERDICT_UNCLEAR, 0.5, false},
+        {"unclear", PR_BETTER_FASTER, PR_VERDICT_UNCLEAR, 0.5, true},
+        {"unclear", PR_BETTER_FASTER, PR_VERDICT_SAME, 1, false},
         {"slower", PR_BETTER_LESS, PR_VERDICT_WORSENED, 1.5, true},
         {"slower", PR_BETTER_FASTER, PR_VERDICT_FASTER, 1.5, false},
         {"faster:10%", PR_BETTER_SHORTER, PR_VERDICT_FASTER, 0.8, true},
@@ -704,6 +741,7 @@ int main(void)
         cmocka_unit_test(each_measure_has_its_direction),
         cmocka_unit_test(over_all_is_a_speed),
         cmocka_unit_test(small_changes_are_the_same),
+        cmocka_unit_test(what_cannot_be_told_is_unclear),
         cmocka_unit_test(devices_are_no_repeats),
         cmocka_unit_test(what_is_not_there),
         cmocka_unit_test(names_are_in_peoples_order),
