@@ -5,6 +5,8 @@
 #include "present/capacity_report.h"
 #include "study/capacity_study.h"
 
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -132,6 +134,21 @@ static void say_line(void *ctx, const char *text)
         pr_live_message(ctx, text);
 }
 
+/* Whoever sits at a terminal is asked; a script is not. */
+static bool ask(void *ctx, const char *question, int stop_fd)
+{
+    struct pollfd on[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                          {.fd = stop_fd, .events = POLLIN}};
+    char answer[64] = "", text[8192];
+    ssize_t n = 0;
+
+    snprintf(text, sizeof text, "%s; go on? [y/N]", question);
+    pr_live_message(ctx, text);
+    if (poll(on, 2, -1) > 0 && !on[1].revents)
+        n = read(STDIN_FILENO, answer, sizeof answer - 1);
+    return n > 0 && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
 static int print(struct cli *c, const char *dir,
                  const struct pr_capacity_record *rec, struct pr_err *err)
 {
@@ -163,6 +180,8 @@ int cmd_capacity(struct cli *c, struct pr_err *err)
         dir = create(c, err);
     if (!dir)
         return err->code;
+    if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !arg_on(c, A_YES))
+        watch.ask = ask;
     watch.live = live_new(c, "trials");
     watch.ctx = watch.live;
     rc = pr_capacity_run(dir, &watch, c->arena, &rec, &c->signo, err);

@@ -490,6 +490,7 @@ _prony_options()
         --steps \
         --repeats \
         --no-generate \
+        --yes \
         --data \
         --resume \
         --format ;;

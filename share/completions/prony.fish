@@ -666,6 +666,7 @@ complete -c prony -n '__prony_verb capacity' -l max -x -d 'accelerators at most 
 complete -c prony -n '__prony_verb capacity' -l steps -x -d 'steps of each accelerator that count in a trial (default: about 15 s of computing, from 20 to 500; 500 under MLPerf\'s rules)'
 complete -c prony -n '__prony_verb capacity' -l repeats -x -d 'runs of one number of accelerators, at most (default: 8)'
 complete -c prony -n '__prony_verb capacity' -l no-generate -d 'make no data: use what is there, several times if need be'
+complete -c prony -n '__prony_verb capacity' -l yes -s y -d 'make data without asking, however much it is; nobody is asked but at a terminal'
 complete -c prony -n '__prony_verb capacity' -l data -s d -x -a '(__fish_complete_directories)' -d 'root of data sets; experiments see it as PRONY_DATA'
 complete -c prony -n '__prony_verb capacity' -l resume -x -a '(__fish_complete_directories)' -d 'go on with the search in DIR; trials that are done are not run again'
 complete -c prony -n '__prony_verb capacity' -l format -x -a 'text json' -d 'how the answer is printed (default: text)'

@@ -16,7 +16,8 @@ enum {
     SCOUTS = 12, /* no more than these */
     GUIDED = 6,  /* predicted trials, then the middle is taken */
     BEYOND = 4,  /* growth where nothing can be predicted */
-    LEAST_RUNS = 2 /* of the two that decide */
+    LEAST_RUNS = 2, /* of the two that decide */
+    SPOILT = 3,     /* runs of a number, until it is taken as it is */
 };
 
 /* Utilisation that far below the first point's is beyond the knee. */
@@ -93,7 +94,7 @@ static unsigned points_above(const struct pr_capacity_curve *c, uint64_t n)
 static bool is_beyond_knee(const struct pr_capacity_curve *c,
                            const struct pr_capacity_point *p)
 {
-    return p->utilisation < c->points[0].utilisation - KNEE;
+    return p->utilisation < pr_capacity_top(c) - KNEE;
 }
 
 /* Beyond the knee 1/n tells where the threshold is. Where it has told too
@@ -164,7 +165,7 @@ static uint64_t between(const struct pr_capacity_opts *o,
 static bool is_open(const struct pr_capacity_opts *o,
                     const struct pr_capacity_point *p)
 {
-    if (!p || p->runs >= o->repeats)
+    if (!p || p->runs >= o->repeats || p->discarded >= o->repeats)
         return false;
     return p->runs < LEAST_RUNS || !(p->p <= 1 - o->confidence);
 }
@@ -196,6 +197,26 @@ static uint64_t new_point(const struct pr_capacity_opts *o,
     return scout ? scout : grow(o, trials, count, c);
 }
 
+/* What was spoilt is tried again. 0: the last trial was not, or that did not
+ * help. */
+static uint64_t once_more(const struct pr_capacity_opts *o,
+                          const struct pr_capacity_trial *trials, size_t count)
+{
+    const struct pr_capacity_trial *last = &trials[count - 1];
+    unsigned tries = 0;
+
+    if (last->kind != PR_CAPACITY_FULL || !pr_capacity_is_spoilt(o, last))
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (trials[i].kind == last->kind &&
+            trials[i].accelerators == last->accelerators) {
+            if (!pr_capacity_is_spoilt(o, &trials[i]))
+                return 0; /* there is a better one */
+            tries++;
+        }
+    return tries < SPOILT ? last->accelerators : 0;
+}
+
 int pr_capacity_next(const struct pr_capacity_opts *o,
                      const struct pr_capacity_trial *trials, size_t count,
                      struct pr_capacity_step *ret, struct pr_err *err)
@@ -210,7 +231,9 @@ int pr_capacity_next(const struct pr_capacity_opts *o,
 
     if (rc)
         return rc;
-    if (c.count) {
+    if (c.count && once_more(o, trials, count)) {
+        step.accelerators = once_more(o, trials, count);
+    } else if (c.count) {
         step.accelerators = new_point(o, trials, count, &c, &step.kind);
         again = step.accelerators ? NULL : open_one(o, &c);
         if (again)

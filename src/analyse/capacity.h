@@ -38,6 +38,7 @@ struct pr_capacity_figures {
     double barrier_share;     /* waiting for each other, where steps last
                                  differently; else NAN */
     char storage_kind[16];    /* "local disk", "network", …; "" not known */
+    bool disturbed;           /* something took time from the measurement */
 };
 
 struct pr_capacity_trial {
@@ -59,11 +60,19 @@ struct pr_capacity_opts {
                           as the threshold asks; 0: not known, no scouting */
 };
 
+/* A disturbance only takes time: what meets the threshold even so is met. */
+static inline bool pr_capacity_is_spoilt(const struct pr_capacity_opts *o,
+                                         const struct pr_capacity_trial *t)
+{
+    return t->figures.disturbed && !(t->utilisation >= o->threshold);
+}
+
 /* ---- the curve */
 
 struct pr_capacity_point {
     uint64_t accelerators;
     unsigned runs;
+    unsigned discarded; /* more runs, spoilt where others were not */
     double utilisation; /* mean */
     double stdev;       /* of the runs; NAN for one */
     double error;       /* half of the interval that has the mean, at the
@@ -115,6 +124,7 @@ struct pr_capacity_answer {
     uint64_t capacity; /* 0: not even one */
     bool at_least;     /* max meets the threshold, too */
     bool holds;        /* at the confidence asked for */
+    bool disturbed;    /* it rests on runs that were */
     double p;          /* that it is wrong, the larger of both sides */
 };
 
@@ -122,13 +132,18 @@ void pr_capacity_answer(const struct pr_capacity_opts *o,
                         const struct pr_capacity_curve *c,
                         struct pr_capacity_answer *ret);
 
+/* The utilisation of accelerators that do not wait for data: 1, or that of the
+ * first point where they wait for each other. */
+double pr_capacity_top(const struct pr_capacity_curve *c);
+
 /* Where waiting begins: the number of accelerators from which on utilisation
- * is more than 2 % below that of the first point. 0: nowhere. */
+ * is more than 2 % below the top. 0: nowhere. */
 uint64_t pr_capacity_knee(const struct pr_capacity_curve *c, bool *ret_exact);
 
 /* X(kind, word in files, words for people) */
 #define PR_CAPACITY_LIMITS(X)                                \
     X(NONE, "none", "nothing")                               \
+    X(DISTURBANCE, "disturbance", "not known")               \
     X(BARRIER, "barrier", "the accelerators themselves")     \
     X(CACHE, "memory", "the page cache (memory)")            \
     X(DECODE, "decode", "this client's processor, decoding") \
@@ -146,6 +161,15 @@ enum pr_capacity_limit {
 
 const char *pr_capacity_limit_word(enum pr_capacity_limit limit);
 const char *pr_capacity_limit_people(enum pr_capacity_limit limit);
+
+/* Samples and bytes a second that one accelerator takes in that never waits;
+ * bytes are those that trials read. 0: not known. */
+struct pr_capacity_need {
+    double samples, bytes;
+};
+struct pr_capacity_need pr_capacity_need(const struct pr_capacity_opts *o,
+                                         const struct pr_capacity_trial *trials,
+                                         size_t count);
 
 /* What keeps the point from being better. why says it with numbers. */
 enum pr_capacity_limit pr_capacity_limit_of(const struct pr_capacity_figures *f,

@@ -63,14 +63,41 @@ static bool is_of(const struct pr_capacity_trial *t, uint64_t n)
     return t->kind == PR_CAPACITY_FULL && t->accelerators == n;
 }
 
-static void fill_point(struct pr_capacity_point *p,
+/* Runs that were spoilt count where there are no others. */
+static bool counts(const struct pr_capacity_opts *o,
+                   const struct pr_capacity_point *p,
+                   const struct pr_capacity_trial *t)
+{
+    return is_of(t, p->accelerators) &&
+           (p->figures.disturbed || !pr_capacity_is_spoilt(o, t));
+}
+
+static void sort_out(const struct pr_capacity_opts *o,
+                     struct pr_capacity_point *p,
+                     const struct pr_capacity_trial *trials, size_t count)
+{
+    unsigned all = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_of(&trials[i], p->accelerators)) {
+            all++;
+            p->discarded += pr_capacity_is_spoilt(o, &trials[i]);
+        }
+    p->figures.disturbed = p->discarded == all;
+    if (p->figures.disturbed)
+        p->discarded = 0;
+}
+
+static void fill_point(const struct pr_capacity_opts *o,
+                       struct pr_capacity_point *p,
                        const struct pr_capacity_trial *trials, size_t count)
 {
     struct mean au = {0}, mb = {0}, m[FIGURES] = {{0}};
     double squares = 0;
 
+    sort_out(o, p, trials, count);
     for (size_t i = 0; i < count; i++)
-        if (is_of(&trials[i], p->accelerators)) {
+        if (counts(o, p, &trials[i])) {
             mean_add(&au, trials[i].utilisation);
             mean_add(&mb, trials[i].mb_per_second);
             add_figures(&trials[i], m, &p->figures);
@@ -79,7 +106,7 @@ static void fill_point(struct pr_capacity_point *p,
     p->utilisation = au.n ? mean_of(&au) : 0;
     p->mb_per_second = mean_of(&mb);
     for (size_t i = 0; i < count; i++)
-        if (is_of(&trials[i], p->accelerators)) {
+        if (counts(o, p, &trials[i])) {
             double d = trials[i].utilisation - p->utilisation;
             squares += d * d;
         }
@@ -179,7 +206,7 @@ int pr_capacity_curve(const struct pr_capacity_opts *o,
             c.points[c.count++].accelerators = trials[i].accelerators;
     qsort(c.points, c.count, sizeof *c.points, by_accelerators);
     for (size_t i = 0; i < c.count; i++)
-        fill_point(&c.points[i], trials, count);
+        fill_point(o, &c.points[i], trials, count);
     pool(&c);
     for (size_t i = 0; i < c.count; i++)
         judge(o, &c, &c.points[i]);

@@ -34,26 +34,39 @@ void pr_capacity_answer(const struct pr_capacity_opts *o,
         c->high ? c->high->accelerators == low + 1 : c->low && low >= o->max;
     if (!c->count)
         return;
+    ret->disturbed = (c->low && c->low->figures.disturbed) ||
+                     (c->high && c->high->figures.disturbed);
     ret->p = fmax(chance(c->low), chance(c->high));
     ret->holds = ret->known && is_sure(o, c->low) && is_sure(o, c->high);
 }
 
 /* ---- the knee */
 
+double pr_capacity_top(const struct pr_capacity_curve *c)
+{
+    /* With equal steps nothing but data is waited for. */
+    return isnan(c->points[0].figures.barrier_share) ? 1
+                                                     : c->points[0].utilisation;
+}
+
 uint64_t pr_capacity_knee(const struct pr_capacity_curve *c, bool *ret_exact)
 {
     double level, at;
     uint64_t before, after;
-    size_t i = 1;
+    size_t i = 0;
 
     *ret_exact = true;
     if (!c->count)
         return 0;
-    level = c->points[0].utilisation - KNEE;
+    level = pr_capacity_top(c) - KNEE;
     while (i < c->count && c->points[i].utilisation >= level)
         i++;
     if (i == c->count)
         return 0;
+    if (!i) { /* with fewer it may begin, too */
+        *ret_exact = c->points[0].accelerators == 1;
+        return c->points[0].accelerators;
+    }
     before = c->points[i - 1].accelerators;
     after = c->points[i].accelerators;
     if (after == before + 1 || level <= 0)
@@ -127,6 +140,12 @@ enum pr_capacity_limit pr_capacity_limit_of(const struct pr_capacity_figures *f,
 {
     double busy = f->cpu_share * 100;
 
+    if (f->disturbed) {
+        snprintf(why, 256,
+                 "other work had this machine's processors, or the process "
+                 "was stopped; the verdicts of its trials say which");
+        return PR_CAPACITY_BY_DISTURBANCE;
+    }
     if (f->barrier_share > f->wait_share) {
         snprintf(why, 256,
                  "their steps last differently, and they wait for each other "
@@ -162,6 +181,22 @@ enum pr_capacity_limit pr_capacity_limit_of(const struct pr_capacity_figures *f,
         return PR_CAPACITY_BY_CPU;
     }
     return by_storage(f, throttle, why);
+}
+
+/* ---- what one needs */
+
+struct pr_capacity_need pr_capacity_need(const struct pr_capacity_opts *o,
+                                         const struct pr_capacity_trial *trials,
+                                         size_t count)
+{
+    struct pr_capacity_need need = {.samples = o->need / o->threshold};
+
+    for (size_t i = count; i > 0 && need.bytes <= 0; i--)
+        if (trials[i - 1].samples_per_second > 0 &&
+            trials[i - 1].mb_per_second > 0)
+            need.bytes = need.samples * trials[i - 1].mb_per_second * 1e6 /
+                         trials[i - 1].samples_per_second;
+    return need;
 }
 
 /* ---- more clients */

@@ -99,6 +99,7 @@ static bool read_trial(const struct pr_value *v, struct pr_capacity_trial *t)
     f->network_share = number(v, "network_share", NAN);
     f->wait_share = number(v, "wait_share", NAN);
     f->barrier_share = number(v, "barrier_share", NAN);
+    f->disturbed = flag(v, "disturbed");
     snprintf(f->storage_kind, sizeof f->storage_kind, "%s",
              text(v, "storage_kind"));
     return kind < PR_CAPACITY_KIND_COUNT && t->accelerators &&

@@ -23,6 +23,8 @@ static void put_figures(struct pr_jb *jb, const struct pr_capacity_figures *f)
     pr_jb_float(jb, "barrier_share", f->barrier_share);
     if (*f->storage_kind)
         pr_jb_str(jb, "storage_kind", f->storage_kind);
+    if (f->disturbed)
+        pr_jb_bool(jb, "disturbed", true);
 }
 
 static void put_points(struct pr_jb *jb, const struct pr_capacity_record *r,
@@ -40,6 +42,8 @@ static void put_points(struct pr_jb *jb, const struct pr_capacity_record *r,
         pr_jb_float(jb, "stdev", p->stdev);
         pr_jb_float(jb, "error", p->error);
         pr_jb_uint(jb, "repeats", p->runs);
+        if (p->discarded)
+            pr_jb_uint(jb, "discarded", p->discarded);
         pr_jb_float(jb, "p", p->p);
         pr_jb_float(jb, "mb_per_second", p->mb_per_second);
         pr_jb_bool(jb, "meets", p->meets);
@@ -61,9 +65,12 @@ static void put_answer(struct pr_jb *jb, const struct pr_capacity_record *r,
     pr_capacity_answer(&r->opts, c, &answer);
     if (!answer.known)
         return;
+    if (answer.disturbed)
+        pr_jb_bool(jb, "disturbed", true);
     pr_jb_uint(jb, "capacity", answer.capacity);
     pr_jb_bool(jb, "at_least", answer.at_least);
     pr_jb_bool(jb, "holds", answer.holds);
+    pr_jb_bool(jb, "target_met", answer.capacity >= r->opts.min);
     pr_jb_float(jb, "p", answer.p);
 }
 
@@ -128,6 +135,20 @@ static void put_trials(struct pr_jb *jb, const struct pr_capacity_record *r)
     pr_jb_end(jb);
 }
 
+static void put_need(struct pr_jb *jb, const struct pr_capacity_record *r)
+{
+    struct pr_capacity_need need =
+        pr_capacity_need(&r->opts, r->trials, r->count);
+
+    if (!(need.samples > 0))
+        return;
+    pr_jb_obj(jb, "accelerator_needs");
+    pr_jb_float(jb, "samples_per_second", need.samples);
+    if (need.bytes > 0)
+        pr_jb_float(jb, "bytes_per_second", need.bytes);
+    pr_jb_end(jb);
+}
+
 static void put_asked(struct pr_jb *jb, const struct pr_capacity_record *r)
 {
     pr_jb_str(jb, "target", r->target);
@@ -164,6 +185,7 @@ int pr_capacity_json(const struct pr_capacity_record *r, struct pr_buf *out,
     put_answer(&jb, r, &c);
     put_knee(&jb, &c);
     put_limit(&jb, r, &c);
+    put_need(&jb, r);
     put_asked(&jb, r);
     put_points(&jb, r, &c);
     pr_jb_arr(&jb, "notes");

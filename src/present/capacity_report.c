@@ -91,12 +91,21 @@ static void add_answer(struct pr_buf *out, const struct pr_capacity_record *r,
         add_so_far(out, c);
         return;
     }
+    if (answer.disturbed)
+        pr_buf_str(out,
+                   "Disturbed: something else took time from the trials that "
+                   "decide, which so say little of the storage; search again "
+                   "while the machine is idle.\n");
     if (answer.capacity)
-        pr_buf_printf(out, "This storage keeps %s%" PRIu64 " accelerator%s",
+        pr_buf_printf(out, "%s %s%" PRIu64 " accelerator%s",
+                      answer.disturbed ? "In these trials there were"
+                                       : "This storage keeps",
                       answer.at_least ? "at least " : "", answer.capacity,
                       answer.capacity == 1 ? "" : "s");
     else
-        pr_buf_str(out, "This storage does not keep one accelerator");
+        pr_buf_str(out, answer.disturbed
+                            ? "In these trials there was not one accelerator"
+                            : "This storage does not keep one accelerator");
     if (*r->model || *r->target) {
         pr_buf_str(out, " (");
         pr_capacity_name(r, out);
@@ -151,10 +160,27 @@ static void add_knee(struct pr_buf *out, const struct pr_capacity_curve *c)
     uint64_t knee = pr_capacity_knee(c, &exact);
 
     if (knee)
-        pr_buf_printf(out, "Waiting begins at %s%" PRIu64 " accelerators.\n",
-                      exact ? "" : "about ", knee);
+        pr_buf_printf(out, "Waiting begins at %s%" PRIu64 " accelerator%s.\n",
+                      exact ? "" : "about ", knee, knee == 1 ? "" : "s");
     else if (c->count > 1)
         pr_buf_str(out, "Nowhere did accelerators begin to wait.\n");
+}
+
+static void add_need(struct pr_buf *out, const struct pr_capacity_record *r)
+{
+    struct pr_capacity_need need =
+        pr_capacity_need(&r->opts, r->trials, r->count);
+    char size[16];
+
+    if (!(need.samples > 0))
+        return;
+    pr_buf_printf(out,
+                  "One accelerator that never waits takes in %.4g samples/s",
+                  need.samples);
+    if (need.bytes > 0)
+        pr_buf_printf(out, ", %s/s",
+                      pr_format_bytes(size, (uint64_t)need.bytes));
+    pr_buf_str(out, ".\n");
 }
 
 static void add_clients(struct pr_buf *out, const struct pr_capacity_record *r,
@@ -191,7 +217,8 @@ static void add_limit(struct pr_buf *out, const struct pr_capacity_record *r,
     if (!c->high)
         return;
     limit = pr_capacity_limit_of(&c->high->figures, r->throttle, why);
-    pr_buf_printf(out, "Beyond that the limit is %s: %s.\n",
+    pr_buf_printf(out, "%s the limit is %s: %s.\n",
+                  c->low ? "Beyond that" : "Here",
                   pr_capacity_limit_people(limit), why);
     add_clients(out, r, c->low ? c->low->accelerators : 0);
 }
@@ -216,7 +243,8 @@ int pr_capacity_text(const struct pr_capacity_record *r, const char *dir,
     if (rc)
         return rc;
     pr_buf_char(out, '\n');
-    if (r->done)
+    add_need(out, r);
+    if (r->done && !(c.high && c.high->figures.disturbed))
         add_knee(out, &c);
     if (r->done)
         add_limit(out, r, &c);
@@ -258,9 +286,13 @@ static void add_trial(struct pr_buf *out, const struct pr_capacity_record *r,
         }
         pr_buf_printf(out, ", %.0f MB/s, %s", t->mb_per_second,
                       p->meets ? "met" : "not met");
+        if (t->figures.disturbed)
+            pr_buf_str(out, ", disturbed");
     } else if (t->kind == PR_CAPACITY_SCOUT) {
-        pr_buf_printf(out, "only reading %.0f MB/s, enough for about %" PRIu64,
-                      t->mb_per_second, pr_capacity_expected(&r->opts, t));
+        double enough = t->samples_per_second / r->opts.need;
+
+        pr_buf_printf(out, "only reading %.0f MB/s, enough for about %.*f",
+                      t->mb_per_second, enough < 9.95 ? 1 : 0, enough);
     } else {
         pr_buf_printf(out, "only reading, without decoding, %.0f MB/s",
                       t->mb_per_second);

@@ -3,6 +3,7 @@
  * more files. They are made ahead of need, twice as many each time, while the
  * disk has room; then trials visit what there is several times.
  */
+#include "base/clock.h"
 #include "base/units.h"
 #include "study/capacity_impl.h"
 #include "workload/generate.h"
@@ -10,6 +11,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+/* So much is not written before somebody agreed, if there is anybody to ask;
+ * of less than a tenth of it nobody is asked, however full the disk gets. */
+#define ASK_FROM UINT64_C(10000000000)
 
 /* Left free, or a tenth of what is free if that is less. */
 #define LEFT_FREE (UINT64_C(2) << 30)
@@ -98,11 +103,18 @@ static int bytes_more(struct pr_capacity_study *s, uint64_t files,
 static int tick(void *ctx, const struct pr_generate_status *g)
 {
     struct pr_capacity_study *s = ctx;
-    char text[96];
+    double done =
+        g->bytes_total ? (double)g->bytes / (double)g->bytes_total : 0;
+    double passed = (double)(pr_clock_ns() - s->make_ns) / 1e9;
+    char text[160], a[16], b[16], left[40] = "", time[24];
 
     pr_stop_read(&s->stop);
-    snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64 " files", g->files,
-             g->files_total);
+    if (done > 0 && passed > 1)
+        snprintf(left, sizeof left, ", %s left",
+                 pr_format_seconds(time, passed / done - passed));
+    snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64 " files, %s of %s%s",
+             g->files, g->files_total, pr_format_bytes(a, g->bytes),
+             pr_format_bytes(b, g->bytes_total), left);
     pr_live_update(s->watch->live, s->rec.count, 0, 0, "making data", text);
     return s->stop.count;
 }
@@ -114,8 +126,10 @@ static int make(struct pr_capacity_study *s, uint64_t files, struct pr_err *err)
     struct pr_dataset d = set_of(s, files);
     struct pr_generate_result made;
     char size[16], time[24], place[PR_NAME_BYTES];
-    int rc = pr_generate(&d, &so, &opts, tick, s, &made, err);
+    int rc;
 
+    s->make_ns = pr_clock_ns();
+    rc = pr_generate(&d, &so, &opts, tick, s, &made, err);
     if (rc)
         return rc;
     s->have = files;
@@ -125,6 +139,53 @@ static int make(struct pr_capacity_study *s, uint64_t files, struct pr_err *err)
                         pr_format_bytes(size, made.bytes),
                         pr_format_seconds(time, made.seconds), files);
     return PR_OK;
+}
+
+double pr_capacity_sample_bytes(const struct pr_capacity_study *s)
+{
+    struct pr_dataset d = set_of(s, 1);
+    uint64_t bytes;
+    bool exact;
+
+    d.files[PR_VALID] = d.named[PR_VALID] = 0;
+    d.opts.num_files_eval = 0;
+    return pr_generate_bytes(&d, &bytes, &exact, NULL)
+               ? 0
+               : (double)bytes / (double)d.spec.samples;
+}
+
+/* How much is about to be written, before it is; of a lot somebody may say
+ * no. */
+static int announce(struct pr_capacity_study *s, uint64_t files,
+                    struct pr_err *err)
+{
+    struct pr_storage_opts so = plain(s);
+    uint64_t bytes, free_bytes;
+    char text[PR_NAME_BYTES + 160], a[16], b[16], place[PR_NAME_BYTES];
+    int rc = bytes_more(s, files, &bytes, err);
+
+    if (!rc)
+        rc = room(s, &free_bytes, err);
+    if (rc)
+        return rc;
+    snprintf(text, sizeof text,
+             "%s: %" PRIu64 " files are to be made, %s of the %s that can be "
+             "used",
+             pr_generate_place(&s->e.set, &so, place), files - s->have,
+             pr_format_bytes(a, bytes), pr_format_bytes(b, free_bytes));
+    if (!s->watch->ask || bytes < ASK_FROM / 10 ||
+        (bytes < ASK_FROM && bytes < free_bytes / 2)) {
+        pr_capacity_say(s, "%s", text);
+        return PR_OK;
+    }
+    if (s->watch->ask(s->watch->ctx, text, s->stop.fd))
+        return PR_OK;
+    rc = pr_capacity_interrupted(s, err);
+    if (rc)
+        return rc;
+    pr_fail(err, PR_E_USAGE, place, "no data was made: the answer was no");
+    return pr_hint(err, "fewer --steps or a smaller --max take less, "
+                        "--no-generate uses what is there");
 }
 
 static uint64_t samples_for(const struct pr_capacity_study *s, uint64_t n)
@@ -208,6 +269,8 @@ static int grow(struct pr_capacity_study *s, uint64_t needed,
     char why[96], a[16], b[16];
     int rc = choose(s, needed, &want, err);
 
+    if (!rc && want > had)
+        rc = announce(s, want, err);
     if (!rc && want > had)
         rc = make(s, want, err);
     if (rc == PR_E_CONF && had) { /* not ours to change */

@@ -18,7 +18,8 @@ struct pr_capacity_study {
     int signo;
     /* data on disk */
     bool looked, may_grow;
-    uint64_t have; /* files to train with */
+    uint64_t have;    /* files to train with */
+    uint64_t make_ns; /* when making more began */
 };
 
 void pr_capacity_say(const struct pr_capacity_study *s, const char *fmt, ...)
@@ -27,6 +28,10 @@ void pr_capacity_say(const struct pr_capacity_study *s, const char *fmt, ...)
 /* Says it once, and keeps it for the report. */
 int pr_capacity_tell(struct pr_capacity_study *s, struct pr_err *err,
                      const char *fmt, ...) PR_PRINTF(3, 4) PR_MUST_CHECK;
+
+/* PR_E_INTR once a signal came. */
+int pr_capacity_interrupted(struct pr_capacity_study *s,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 /* capacity.json and the chart, as things are. */
 int pr_capacity_save(const struct pr_capacity_study *s,
@@ -65,6 +70,9 @@ bool pr_capacity_is_mlperf(const struct pr_capacity_study *s);
  * *ret_files: how many it may use, needed or fewer. */
 int pr_capacity_data(struct pr_capacity_study *s, uint64_t needed,
                      uint64_t *ret_files, struct pr_err *err) PR_MUST_CHECK;
+
+/* Bytes that a sample takes in its file, more or less; 0: not known. */
+double pr_capacity_sample_bytes(const struct pr_capacity_study *s);
 
 /* ---- a trial */
 

@@ -2,6 +2,7 @@
 #include "study/capacity_study.h"
 
 #include "base/file.h"
+#include "base/units.h"
 #include "present/capacity_report.h"
 #include "study/capacity_impl.h"
 
@@ -146,7 +147,7 @@ static int say_trial(const struct pr_capacity_study *s, struct pr_err *err)
     return rc;
 }
 
-static int interrupted(struct pr_capacity_study *s, struct pr_err *err)
+int pr_capacity_interrupted(struct pr_capacity_study *s, struct pr_err *err)
 {
     pr_stop_read(&s->stop);
     if (!s->stop.count)
@@ -158,7 +159,7 @@ static int interrupted(struct pr_capacity_study *s, struct pr_err *err)
 static int go_on(struct pr_capacity_study *s,
                  const struct pr_capacity_step *step, struct pr_err *err)
 {
-    int rc = interrupted(s, err);
+    int rc = pr_capacity_interrupted(s, err);
 
     if (!rc)
         rc = pr_capacity_try(s, step, err);
@@ -212,6 +213,38 @@ static int search(struct pr_capacity_study *s, struct pr_err *err)
     return pr_capacity_save(s, err);
 }
 
+static bool asks_for(const struct pr_capacity_study *s, const char *name)
+{
+    const struct pr_value *v = pr_get(&s->target, name);
+
+    return v && v->kind == PR_BOOL && v->b;
+}
+
+/* What one accelerator takes in, and what trials leave out of the target. */
+static int say_first(struct pr_capacity_study *s, struct pr_err *err)
+{
+    bool eval = asks_for(s, "workflow.evaluation");
+    bool save = asks_for(s, "workflow.checkpoint");
+    struct pr_capacity_need need = pr_capacity_need(&s->rec.opts, NULL, 0);
+    double bytes = need.samples * pr_capacity_sample_bytes(s);
+    char size[16];
+
+    pr_capacity_say(s,
+                    "one accelerator that never waits takes in %.4g "
+                    "samples/s%s%s%s",
+                    need.samples, bytes > 0 ? ", about " : "",
+                    bytes > 0 ? pr_format_bytes(size, (uint64_t)bytes) : "",
+                    bytes > 0 ? "/s" : "");
+    if (!eval && !save)
+        return PR_OK;
+    return pr_capacity_tell(
+        s, err,
+        "trials only train: %s%s%s of the target %s left "
+        "out",
+        eval ? "workflow.evaluation" : "", eval && save ? " and " : "",
+        save ? "workflow.checkpoint" : "", eval && save ? "are" : "is");
+}
+
 static int run_locked(struct pr_capacity_study *s, struct pr_err *err)
 {
     int rc = pr_capacity_read(s->dir, s->arena, &s->rec, err);
@@ -224,7 +257,10 @@ static int run_locked(struct pr_capacity_study *s, struct pr_err *err)
         rc = pr_stop_init(&s->stop, err);
     if (rc)
         return rc;
-    rc = search(s, err);
+    if (!s->rec.done)
+        rc = say_first(s, err);
+    if (!rc)
+        rc = search(s, err);
     if (rc == PR_E_INTR && !s->signo)
         s->signo = s->stop.signo;
     pr_stop_done(&s->stop);

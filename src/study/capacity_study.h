@@ -34,6 +34,9 @@ struct pr_capacity_watch {
     struct pr_live *live; /* may be NULL */
     /* A line for people; may be NULL. */
     void (*say)(void *ctx, const char *text);
+    /* Whether to go on; may be NULL: yes. stop_fd polls readable when a signal
+     * came, which ends the question. */
+    bool (*ask)(void *ctx, const char *question, int stop_fd);
     void *ctx;
 };
 

@@ -233,6 +233,7 @@ static void take_figures(const struct pr_emulate *e, const struct pr_value *r,
 {
     struct pr_capacity_figures *f = &t->figures;
     const struct pr_value *kind = pr_get(r, "storage_kind");
+    const struct pr_value *disturbed = pr_get(r, "disturbed");
 
     t->utilisation = figure(r, "dlio.train_au_mean_percentage") / 100;
     t->samples_per_second = figure(r, "samples_per_second");
@@ -246,6 +247,7 @@ static void take_figures(const struct pr_emulate *e, const struct pr_value *r,
     /* With equal steps who waits at the barrier waits for another's data. */
     f->barrier_share =
         e->compute.kind == PR_DURATION_FIXED ? NAN : figure(r, "barrier_share");
+    f->disturbed = disturbed && disturbed->kind == PR_BOOL && disturbed->b;
     if (kind && kind->kind == PR_STR)
         snprintf(f->storage_kind, sizeof f->storage_kind, "%s", kind->s);
 }

@@ -69,7 +69,8 @@ def search(t, number):
             case, found["capacity"], case.want,
             [(p["accelerators"], p["repeats"], round(p["utilisation"], 3))
              for p in found["points"]])
-    if found["limit"]["kind"] != "throttle":
+    # A machine that does other things meanwhile says so.
+    if found["limit"]["kind"] not in ("throttle", "disturbance"):
         return "%s: limited by %s" % (case, found["limit"])
     for name in ("capacity.json", "capacity.svg", "target.json"):
         if not os.path.getsize(os.path.join(where, name)):

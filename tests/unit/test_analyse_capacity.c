@@ -446,6 +446,104 @@ static void the_knee_is_where_waiting_begins(void **state)
     }
 }
 
+/* Equal steps: whoever is at 90.3 % waits, even if it is the first one. */
+static void waiting_may_begin_at_the_first(void **state)
+{
+    struct pr_capacity_point p[2] = {
+        {.accelerators = 1, .utilisation = 0.903, .figures.barrier_share = NAN},
+        {.accelerators = 2, .utilisation = 0.46, .figures.barrier_share = NAN}};
+    struct pr_capacity_curve c = {.points = p, .count = 2};
+    bool exact;
+
+    (void)state;
+    assert_int_equal(pr_capacity_knee(&c, &exact), 1);
+    assert_true(exact);
+    p[0].accelerators = 4;
+    p[1].accelerators = 8;
+    assert_int_equal(pr_capacity_knee(&c, &exact), 4);
+    assert_false(exact);
+    /* Steps that differ: it waits for others, perhaps not for data. */
+    p[0].figures.barrier_share = 0.09;
+    p[1].utilisation = 0.9;
+    assert_int_equal(pr_capacity_knee(&c, &exact), 0);
+}
+
+static void what_one_needs_follows_from_what_was_read(void **state)
+{
+    struct pr_capacity_opts o = options(90);
+    struct pr_capacity_trial t[] = {
+        {.samples_per_second = 50, .mb_per_second = 100},
+        {.samples_per_second = NAN, .mb_per_second = NAN}};
+    struct pr_capacity_need n = pr_capacity_need(&o, t, 2);
+
+    (void)state;
+    assert_float_equal(n.samples, 100, 1e-9);
+    assert_float_equal(n.bytes, 200e6, 1e-3);
+    assert_true(pr_capacity_need(&o, NULL, 0).bytes == 0);
+}
+
+/* ---- trials that were disturbed */
+
+static void a_disturbed_trial_is_run_again(void **state)
+{
+    struct pr_capacity_opts o = options(1);
+    struct pr_capacity_trial t[4] = {
+        {.accelerators = 3, .utilisation = 0.5, .figures.disturbed = true},
+        {.accelerators = 3, .utilisation = 0.6, .figures.disturbed = true},
+        {.accelerators = 3, .utilisation = 0.95},
+        {.accelerators = 3, .utilisation = 0.4, .figures.disturbed = true}};
+    struct pr_arena *a = pr_arena_new(4096);
+    struct pr_capacity_answer answer;
+    struct pr_capacity_curve c;
+    struct pr_capacity_step step;
+
+    (void)state;
+    o.min = o.max = 3;
+    for (size_t n = 1; n <= 2; n++) {
+        assert_int_equal(pr_capacity_next(&o, t, n, &step, NULL), PR_OK);
+        assert_true(!step.done && step.accelerators == 3);
+    }
+    /* One that was not counts alone, whatever comes later. */
+    assert_int_equal(pr_capacity_curve(&o, t, 4, a, &c, NULL), PR_OK);
+    assert_int_equal(c.points[0].runs, 1);
+    assert_int_equal(c.points[0].discarded, 3);
+    assert_float_equal(c.points[0].utilisation, 0.95, 1e-12);
+    pr_capacity_answer(&o, &c, &answer);
+    assert_false(answer.disturbed);
+    pr_arena_free(a);
+}
+
+static void who_is_always_disturbed_comes_to_an_end(void **state)
+{
+    struct pr_capacity_opts o = options(1);
+    struct pr_capacity_trial t[60] = {{0}};
+    struct pr_arena *a = pr_arena_new(4096);
+    struct pr_capacity_step step = {0};
+    struct pr_capacity_answer answer;
+    struct pr_capacity_curve c;
+    size_t n = 0;
+    char why[256];
+
+    (void)state;
+    for (; n < 60; n++) {
+        assert_int_equal(pr_capacity_next(&o, t, n, &step, NULL), PR_OK);
+        if (step.done)
+            break;
+        t[n] = (struct pr_capacity_trial){.kind = step.kind,
+                                          .accelerators = step.accelerators,
+                                          .utilisation = 0.5,
+                                          .samples_per_second = 0.5,
+                                          .figures.disturbed = true};
+    }
+    assert_true(step.done);
+    assert_int_equal(pr_capacity_curve(&o, t, n, a, &c, NULL), PR_OK);
+    pr_capacity_answer(&o, &c, &answer);
+    assert_true(answer.disturbed && answer.capacity == 0);
+    assert_int_equal(pr_capacity_limit_of(&c.high->figures, 1000, why),
+                     PR_CAPACITY_BY_DISTURBANCE);
+    pr_arena_free(a);
+}
+
 /* ---- what limits */
 
 static void limits_are_told_apart(void **state)
@@ -455,30 +553,44 @@ static void limits_are_told_apart(void **state)
         uint64_t throttle;
         enum pr_capacity_limit want;
     } rows[] = {
-        {{0.9, 0.2, 0.1, NAN, NAN, NAN, NAN, ""}, 0, PR_CAPACITY_BY_CACHE},
-        {{0.9, 0.2, 0.1, NAN, NAN, NAN, NAN, ""},
+        {{0.9, 0.2, 0.1, NAN, NAN, NAN, NAN, "", false},
+         0,
+         PR_CAPACITY_BY_CACHE},
+        {{0.9, 0.2, 0.1, NAN, NAN, NAN, NAN, "", false},
          1000000,
          PR_CAPACITY_BY_THROTTLE},
-        {{0, 0.95, 0.8, NAN, NAN, NAN, NAN, ""}, 0, PR_CAPACITY_BY_DECODE},
-        {{0, 0.95, 0.2, 1, NAN, NAN, NAN, ""}, 0, PR_CAPACITY_BY_CPU},
-        {{0, 0.95, NAN, 1, NAN, NAN, NAN, ""}, 0, PR_CAPACITY_BY_CPU},
-        {{0, 0.5, 0.8, 0.97, 0, NAN, NAN, "local disk"},
-         0,
-         PR_CAPACITY_BY_DEVICE},
-        {{0, 0.5, 0.8, 0.1, 0, NAN, NAN, "local disk"},
+        {{0, 0.95, 0.8, NAN, NAN, NAN, NAN, "", false},
          0,
          PR_CAPACITY_BY_DECODE},
-        {{0, 0.5, 0.8, 0.1, 0, NAN, NAN, ""}, 1000, PR_CAPACITY_BY_THROTTLE},
-        {{0, 0.5, 0.2, NAN, 0.9, NAN, NAN, "network"},
+        {{0, 0.95, 0.2, 1, NAN, NAN, NAN, "", false}, 0, PR_CAPACITY_BY_CPU},
+        {{0, 0.95, NAN, 1, NAN, NAN, NAN, "", false}, 0, PR_CAPACITY_BY_CPU},
+        {{0, 0.5, 0.8, 0.97, 0, NAN, NAN, "local disk", false},
+         0,
+         PR_CAPACITY_BY_DEVICE},
+        {{0, 0.5, 0.8, 0.1, 0, NAN, NAN, "local disk", false},
+         0,
+         PR_CAPACITY_BY_DECODE},
+        {{0, 0.5, 0.8, 0.1, 0, NAN, NAN, "", false},
+         1000,
+         PR_CAPACITY_BY_THROTTLE},
+        {{0, 0.5, 0.2, NAN, 0.9, NAN, NAN, "network", false},
          0,
          PR_CAPACITY_BY_NETWORK},
-        {{0, 0.5, 0.2, NAN, NAN, NAN, NAN, "network"},
+        {{0, 0.5, 0.2, NAN, NAN, NAN, NAN, "network", false},
          0,
          PR_CAPACITY_BY_NETWORK},
-        {{NAN, NAN, NAN, NAN, NAN, NAN, NAN, ""}, 0, PR_CAPACITY_BY_STORAGE},
-        {{0, 0.95, 0.8, NAN, NAN, 0.01, 0.3, ""}, 9, PR_CAPACITY_BY_BARRIER},
-        {{0, 0.95, 0.8, NAN, NAN, 0.3, 0.1, ""}, 0, PR_CAPACITY_BY_DECODE},
-        {{0, 0.3, 0.3, 0.2, 0.1, NAN, NAN, "fuse"}, 0, PR_CAPACITY_BY_STORAGE},
+        {{NAN, NAN, NAN, NAN, NAN, NAN, NAN, "", false},
+         0,
+         PR_CAPACITY_BY_STORAGE},
+        {{0, 0.95, 0.8, NAN, NAN, 0.01, 0.3, "", false},
+         9,
+         PR_CAPACITY_BY_BARRIER},
+        {{0, 0.95, 0.8, NAN, NAN, 0.3, 0.1, "", false},
+         0,
+         PR_CAPACITY_BY_DECODE},
+        {{0, 0.3, 0.3, 0.2, 0.1, NAN, NAN, "fuse", false},
+         0,
+         PR_CAPACITY_BY_STORAGE},
     };
     char why[256];
 
@@ -536,6 +648,10 @@ int main(void)
         cmocka_unit_test(spread_is_pooled_over_repeated_points),
         cmocka_unit_test(student_is_that_of_the_tables),
         cmocka_unit_test(the_knee_is_where_waiting_begins),
+        cmocka_unit_test(waiting_may_begin_at_the_first),
+        cmocka_unit_test(what_one_needs_follows_from_what_was_read),
+        cmocka_unit_test(a_disturbed_trial_is_run_again),
+        cmocka_unit_test(who_is_always_disturbed_comes_to_an_end),
         cmocka_unit_test(limits_are_told_apart),
         cmocka_unit_test(more_clients_are_counted),
     };

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-static const struct pr_capacity_figures unknown = {NAN, NAN, NAN, NAN,
-                                                   NAN, NAN, NAN, ""};
+static const struct pr_capacity_figures unknown = {NAN, NAN, NAN, NAN,  NAN,
+                                                   NAN, NAN, "",  false};
 
 static struct pr_capacity_trial trial(uint64_t n, double utilisation)
 {
@@ -158,6 +158,54 @@ static void the_answer_comes_first(void **state)
     ASSERT_HAS(text, "out/capacity.svg");
 }
 
+static void a_disturbed_search_does_not_blame_the_storage(void **state)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 16);
+    PR_AUTO_BUF struct pr_buf json = PR_BUF_INIT(1 << 16);
+    struct pr_capacity_trial all[8];
+    struct pr_capacity_record r;
+
+    (void)state;
+    fill(&r, all);
+    all[3].figures.disturbed = all[4].figures.disturbed = true;
+    r.throttle = 1000;
+    words(&r, &out);
+    assert_true(strstr(out.data, "Disturbed: ") == out.data);
+    assert_null(strstr(out.data, "storage keeps"));
+    assert_null(strstr(out.data, "throttle"));
+    ASSERT_HAS(out.data, "In these trials there were 23 accelerators");
+    assert_int_equal(pr_capacity_json(&r, &json, NULL), PR_OK);
+    ASSERT_HAS(json.data, "\"disturbed\": true");
+    ASSERT_HAS(json.data, "\"kind\": \"disturbance\"");
+}
+
+static void what_one_accelerator_needs_is_told(void **state)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 16);
+    PR_AUTO_BUF struct pr_buf json = PR_BUF_INIT(1 << 16);
+    PR_AUTO_BUF struct pr_buf line = PR_BUF_INIT(1 << 16);
+    struct pr_capacity_trial all[8];
+    struct pr_capacity_record r;
+
+    (void)state;
+    fill(&r, all);
+    r.opts.need = 18;
+    all[4].samples_per_second = 480;
+    all[4].mb_per_second = 2400;
+    words(&r, &out);
+    ASSERT_HAS(out.data, "One accelerator that never waits takes in 20 "
+                         "samples/s, 100 MB/s.\n");
+    assert_int_equal(pr_capacity_json(&r, &json, NULL), PR_OK);
+    ASSERT_HAS(json.data, "\"target_met\": true");
+    ASSERT_HAS(json.data, "\"accelerator_needs\": {");
+    /* Less than one is not none. */
+    all[0].kind = PR_CAPACITY_SCOUT;
+    all[0].samples_per_second = 8;
+    r.count = 1;
+    assert_int_equal(pr_capacity_line(&r, &line, NULL), PR_OK);
+    ASSERT_HAS(line.data, "enough for about 0.4");
+}
+
 static void doubt_is_told(void **state)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 16);
@@ -284,6 +332,8 @@ int main(void)
                                         leave),
         cmocka_unit_test(the_answer_comes_first),
         cmocka_unit_test(doubt_is_told),
+        cmocka_unit_test(a_disturbed_search_does_not_blame_the_storage),
+        cmocka_unit_test(what_one_accelerator_needs_is_told),
         cmocka_unit_test(none_and_unfinished_are_told),
         cmocka_unit_test(more_clients_are_told),
         cmocka_unit_test(every_trial_has_its_line),
