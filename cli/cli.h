@@ -34,6 +34,7 @@ enum verb_bit {
     ON_PROBE = 1 << 21,
     ON_RUNS = ON_RUN | ON_PROBE,
     ON_PLANS = ON_PLAN | ON_RUN,
+    ON_STRICT = ON_RUN | ON_REPORT,
     ON_TARGETS = ON_PLAN | ON_RUNS | ON_GENERATE | ON_CAPACITY,
     ON_READS = ON_PARSE | ON_SCALING | ON_PLOT,
     ON_EVERY = 0xffffff,

@@ -59,5 +59,7 @@ int cmd_report(struct cli *c, struct pr_err *err)
     if (suite_asked(c) || is_suite(c->rest[0]))
         return report_suite(c, c->rest[0], err);
     rc = report_folder(c, c->rest[0], format ? format : "text", err);
-    return rc || !arg_get(c, A_HTML) ? rc : write_html(c, c->rest[0], err);
+    if (!rc && arg_get(c, A_HTML))
+        rc = write_html(c, c->rest[0], err);
+    return rc || !arg_on(c, A_STRICT) ? rc : report_strict(c, c->rest[0], err);
 }

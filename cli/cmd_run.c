@@ -279,7 +279,7 @@ static int go(struct cli *c, struct pr_rundir *d, long retry, bool show,
     }
     if (show)
         say_end(d, &sum);
-    return rc;
+    return rc || !arg_on(c, A_STRICT) ? rc : report_strict(c, d->path, err);
 }
 
 static int resume_dir(struct cli *c, const char *path, struct pr_rundir *d,

@@ -22,6 +22,11 @@ int report_folder(struct cli *c, const char *dir, const char *format,
 /* The document of `run --format json` on stdout. */
 int report_run_json(const char *dir, struct pr_err *err) PR_MUST_CHECK;
 
+/* PR_E_THRESHOLD: an experiment of a run directory, the experiment of a folder,
+ * or a search for the capacity missed its target. */
+int report_strict(struct cli *c, const char *dir,
+                  struct pr_err *err) PR_MUST_CHECK;
+
 /* text, json, csv or md. */
 enum pr_table_format report_format(const char *name);
 

@@ -5,6 +5,8 @@
  * search for the capacity: its answer. Results of GPU systems: their full
  * table.
  */
+#include "analyse/columns.h"
+#include "analyse/rundata.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/report.h"
@@ -176,6 +178,8 @@ static int experiment_json(struct report *r, const struct pr_value *result,
     begin_document(r, &jb);
     pr_jb_str(&jb, "id", text_at(result, "id", NULL));
     pr_jb_str(&jb, "status", text_at(result, "status", NULL));
+    if (pr_target_of(result) != PR_TARGET_NONE)
+        pr_jb_bool(&jb, "target_met", pr_target_of(result) == PR_TARGET_MET);
     if (results)
         pr_jb_value(&jb, "results", results);
     if (!rc) {
@@ -222,17 +226,23 @@ static int experiment_people(struct report *r, const struct pr_value *result,
     return rc;
 }
 
-static int report_experiment(struct report *r, struct pr_err *err)
+static int read_result(struct report *r, struct pr_value *ret,
+                       struct pr_err *err)
 {
     const char *path = pr_arena_printf(r->arena, "%s/result.json", r->dir);
     struct pr_json_in in = {.name = path};
-    struct pr_value result;
     int rc = path ? pr_file_read_in(r->dir, path, MAX_RESULT, r->arena,
                                     &in.text, &in.len, err)
                   : pr_fail_nomem(err);
 
-    if (!rc)
-        rc = pr_json_read(&in, r->arena, &result, NULL, err);
+    return rc ? rc : pr_json_read(&in, r->arena, ret, NULL, err);
+}
+
+static int report_experiment(struct report *r, struct pr_err *err)
+{
+    struct pr_value result;
+    int rc = read_result(r, &result, err);
+
     if (rc)
         return rc;
     return r->format == PR_TABLE_JSON ? experiment_json(r, &result, err)
@@ -374,6 +384,81 @@ static int report_capacity(struct report *r, struct pr_err *err)
     return pr_capacity_text(&found, r->dir, r->format, &r->style, r->out, err);
 }
 
+/* ---- targets */
+
+static int strict_capacity(struct report *r, struct pr_err *err)
+{
+    struct pr_capacity_answer answer;
+    struct pr_capacity_record found;
+    struct pr_capacity_curve curve;
+    int rc = pr_capacity_read(r->dir, r->arena, &found, err);
+
+    if (!rc)
+        rc = pr_capacity_curve(&found.opts, found.trials, found.count, r->arena,
+                               &curve, err);
+    if (rc)
+        return rc;
+    pr_capacity_answer(&found.opts, &curve, &answer);
+    if (!answer.known || answer.capacity >= found.opts.min)
+        return PR_OK;
+    return pr_fail(err, PR_E_THRESHOLD, r->dir,
+                   "%llu accelerator%s not at or above %g %% utilisation",
+                   (unsigned long long)found.opts.min,
+                   found.opts.min == 1 ? " is" : "s are",
+                   found.opts.threshold * 100);
+}
+
+static int strict_run(struct report *r, struct pr_err *err)
+{
+    struct pr_columns found;
+    int rc = pr_columns_find(r->dir, r->arena, &found, err);
+
+    if (rc || !found.missed)
+        return rc;
+    pr_fail(err, PR_E_THRESHOLD, r->dir,
+            "%llu of %llu experiments missed %s target%s%s",
+            (unsigned long long)found.missed, (unsigned long long)found.targets,
+            found.missed == 1 ? "its" : "their",
+            found.first_missed ? ", the first is " : "",
+            found.first_missed ? found.first_missed : "");
+    return pr_hint(err, "metric.au says what share of the time accelerators "
+                        "shall be busy");
+}
+
+static int strict_experiment(struct report *r, struct pr_err *err)
+{
+    struct pr_value result;
+    int rc = read_result(r, &result, err);
+
+    if (rc || pr_target_of(&result) != PR_TARGET_MISSED)
+        return rc;
+    return pr_fail(err, PR_E_THRESHOLD, r->dir,
+                   "the experiment missed its target");
+}
+
+/* Where our records are, beside DLIO's if dlio_benchmark made them. */
+static int find_records(struct report *r, struct pr_err *err)
+{
+    if (!has(r->dir, "plan.json") && !has(r->dir, "summary.json") &&
+        has(r->dir, "prony/plan.json"))
+        r->dir = pr_arena_printf(r->arena, "%s/prony", r->dir);
+    return r->dir ? PR_OK : pr_fail_nomem(err);
+}
+
+int report_strict(struct cli *c, const char *dir, struct pr_err *err)
+{
+    struct report r = {.dir = dir, .arena = c->arena};
+    int rc = find_records(&r, err);
+
+    if (rc)
+        return rc;
+    if (has(r.dir, "capacity.json"))
+        return strict_capacity(&r, err);
+    if (has(r.dir, "plan.json"))
+        return strict_run(&r, err);
+    return has(r.dir, "result.json") ? strict_experiment(&r, err) : PR_OK;
+}
+
 /* ---- results of GPU systems in Lambda's layout */
 
 static int report_systems(struct report *r, struct pr_err *err)
@@ -420,12 +505,9 @@ int report_folder(struct cli *c, const char *dir, const char *format,
         .out = &text};
     int rc;
 
-    /* What dlio_benchmark made has our own records beside DLIO's. */
-    if (!has(dir, "plan.json") && !has(dir, "summary.json") &&
-        has(dir, "prony/plan.json"))
-        r.dir = pr_arena_printf(c->arena, "%s/prony", dir);
-    if (!r.dir)
-        return pr_fail_nomem(err);
+    rc = find_records(&r, err);
+    if (rc)
+        return rc;
     if (has(r.dir, "capacity.json"))
         rc = report_capacity(&r, err);
     else if (has(r.dir, "plan.json"))

@@ -52,9 +52,9 @@ bool is_suite(const char *path)
 
 bool suite_asked(const struct cli *c)
 {
-    static const enum arg_id ids[] = {A_WEIGHTS,  A_COMPARE,      A_PRICE,
-                                      A_PENALIZE, A_COMPARE_GPUS, A_TITLE,
-                                      A_STRICT,   A_REPORT_SYSTEM};
+    static const enum arg_id ids[] = {A_WEIGHTS,      A_COMPARE,      A_PRICE,
+                                      A_PENALIZE,     A_COMPARE_GPUS, A_TITLE,
+                                      A_REPORT_SYSTEM};
 
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (arg_get(c, ids[i]))

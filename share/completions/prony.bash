@@ -435,7 +435,8 @@ _prony_options()
         --fail-fast \
         --dry-run \
         --launcher \
-        --format ;;
+        --format \
+        --strict ;;
     rerun) echo \
         --help \
         --log-level \

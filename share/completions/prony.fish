@@ -678,7 +678,7 @@ complete -c prony -n '__prony_verb report' -l price -x -d 'of a suite: what the 
 complete -c prony -n '__prony_verb report' -l penalize-variance -d 'of a suite: take the spread off the rate before scoring'
 complete -c prony -n '__prony_verb report' -l compare-gpus -d 'of a suite: each device as a share of the best one'
 complete -c prony -n '__prony_verb report' -l title -x -d 'of a suite: over the report (default: Benchmark results)'
-complete -c prony -n '__prony_verb report' -l strict -d 'of a suite: exit with status 7 when a test that has a weight has no figure'
+complete -c prony -n '__prony_verb run report' -l strict -d 'exit with status 7 when an experiment missed its target (metric.au); of a suite with --weights: when a test that has a weight has no figure'
 complete -c prony -n '__prony_verb report' -l system -x -a '(__prony_names)' -d 'of results of GPU systems: the one to report and score, by its folder or name'
 complete -c prony -n '__prony_verb summary' -l output -s o -r -F -d 'write the summary to a file (also --out; default: stdout)'
 complete -c prony -n '__prony_verb compare' -l fail-if -x -d 'end with status 7 when a rule is broken: slower:5%, faster, unclear, failed, missing; several with commas'

@@ -91,6 +91,16 @@ static bool matters(const struct pr_value *results, const char *name)
     return false;
 }
 
+static void see_target(struct pr_columns *c, struct pr_arena *a,
+                       const struct pr_rundata_row *row)
+{
+    enum pr_target t = pr_target_of(row->result);
+
+    c->targets += t != PR_TARGET_NONE;
+    if (t == PR_TARGET_MISSED && !c->missed++)
+        c->first_missed = pr_arena_str(a, row->id);
+}
+
 static int see_row(struct finder *f, struct pr_columns *c,
                    const struct pr_rundata_row *row, struct pr_err *err)
 {
@@ -110,6 +120,7 @@ static int see_row(struct finder *f, struct pr_columns *c,
          i++)
         if (matters(results, results->members[i].key))
             see_metric(c, f->arena, &results->members[i]);
+    see_target(c, f->arena, row);
     c->warned += row->result && pr_get(row->result, "warnings");
     if (status == PR_STATUS_COUNT)
         c->without_result += !row->unreadable;

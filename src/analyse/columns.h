@@ -20,7 +20,9 @@ struct pr_columns {
     size_t metric_count;
     uint64_t experiments;
     uint64_t by_status[PR_STATUS_COUNT];
-    uint64_t warned; /* results with warnings */
+    uint64_t warned;          /* results with warnings */
+    uint64_t targets, missed; /* that had a target; of these, missed it */
+    const char *first_missed; /* its id */
     uint64_t without_result;
     uint64_t unreadable;     /* there is a file, but not a result */
     struct pr_err first_bad; /* of these */

@@ -80,3 +80,33 @@ int pr_rundata_next(struct pr_rundata *d, struct pr_arena *a,
     ret->unreadable = rc < 0;
     return rc == PR_E_NOMEM ? pr_fail_nomem(err) : 1;
 }
+
+/* Before there was target_met; 0.9 is the default of metric.au. */
+static enum pr_target by_utilisation(const struct pr_value *result,
+                                     const struct pr_value *results)
+{
+    const struct pr_value *params = pr_get(result, "params");
+    const struct pr_value *asked = params ? pr_get(params, "metric.au") : NULL;
+    const struct pr_value *is = pr_get(results, "utilisation");
+
+    if (!is || !pr_is_number(is) || pr_number(is) <= 0 ||
+        !pr_get(results, "dlio.train_au_meet_expectation"))
+        return PR_TARGET_NONE;
+    return pr_number(is) >=
+                   (asked && pr_is_number(asked) ? pr_number(asked) : 0.9)
+               ? PR_TARGET_MET
+               : PR_TARGET_MISSED;
+}
+
+enum pr_target pr_target_of(const struct pr_value *result)
+{
+    const struct pr_value *results =
+        result && pr_result_status(result) == PR_STATUS_OK
+            ? pr_get(result, "results")
+            : NULL;
+    const struct pr_value *met = results ? pr_get(results, "target_met") : NULL;
+
+    if (met && met->kind == PR_BOOL)
+        return met->b ? PR_TARGET_MET : PR_TARGET_MISSED;
+    return results ? by_utilisation(result, results) : PR_TARGET_NONE;
+}

@@ -33,4 +33,10 @@ int pr_rundata_next(struct pr_rundata *d, struct pr_arena *a,
                     struct pr_rundata_row *ret, struct pr_err *ret_bad,
                     struct pr_err *err) PR_MUST_CHECK;
 
+/* Whether it ran is one thing, whether it met its target another: the share of
+ * the time that accelerators shall be busy (metric.au), or whatever an
+ * experiment reports as target_met. */
+enum pr_target { PR_TARGET_NONE, PR_TARGET_MET, PR_TARGET_MISSED };
+enum pr_target pr_target_of(const struct pr_value *result); /* or NULL */
+
 #endif

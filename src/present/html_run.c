@@ -49,12 +49,14 @@ static void put_short(struct pr_html *h, const struct pr_columns *c,
     pr_html_printf(h,
                    "<p class=\"lead\"><span class=\"chip %s\">%s</span> "
                    "%llu experiment%s: %llu ok",
-                   bad     ? "bad"
-                   : whole ? "good"
-                           : "",
-                   bad     ? "FAIL"
-                   : whole ? "PASS"
-                           : "UNFINISHED",
+                   bad         ? "bad"
+                   : !whole    ? ""
+                   : c->missed ? "bad"
+                               : "good",
+                   bad         ? "FAIL"
+                   : !whole    ? "UNFINISHED"
+                   : c->missed ? "TARGET MISSED"
+                               : "PASS",
                    (unsigned long long)c->experiments,
                    c->experiments == 1 ? "" : "s",
                    (unsigned long long)c->by_status[PR_STATUS_OK]);
@@ -63,6 +65,11 @@ static void put_short(struct pr_html *h, const struct pr_columns *c,
     put_count(h, c->by_status[PR_STATUS_SKIPPED], "skipped");
     put_count(h, c->unreadable, "unreadable");
     put_count(h, c->without_result, "without a result yet");
+    if (c->targets)
+        pr_html_printf(h, "; %llu of %llu met %s target",
+                       (unsigned long long)(c->targets - c->missed),
+                       (unsigned long long)c->targets,
+                       c->targets == 1 ? "its" : "their");
     pr_html_raw(h, ".</p>\n");
     pr_html_left(h, left);
     if (c->warned)

@@ -26,6 +26,10 @@ static void put_row(struct pr_buf *b, const struct pr_rundata_row *row,
         pr_buf_printf(b, ", \"%s\": ", keys[i]);
         pr_json_write(b, v);
     }
+    if (pr_target_of(row->result) != PR_TARGET_NONE)
+        pr_buf_printf(b, ", \"target_met\": %s",
+                      pr_target_of(row->result) == PR_TARGET_MET ? "true"
+                                                                 : "false");
     if (!row->result)
         pr_buf_printf(b,
                       ", \"status\": \"skipped\", \"reason\": \"%s\", "

@@ -8,10 +8,11 @@
 
 struct layout {
     struct pr_columns found;
-    struct pr_column cols[2 * PR_MAX_COLUMNS + 3];
+    struct pr_column cols[2 * PR_MAX_COLUMNS + 4];
     size_t count;
-    size_t status, metrics, reason; /* where these columns begin */
-    bool for_people;                /* text or Markdown */
+    size_t status, metrics, target, reason; /* where these columns begin */
+    bool for_people;                        /* text, Markdown or HTML */
+    bool has_target; /* text has verdicts below it, which say so */
 };
 
 /* The unit is in the name: elapsed_s, max_rss_bytes, throughput_per_s. */
@@ -90,6 +91,9 @@ static void lay_out(struct layout *l, struct pr_arena *a)
                 name);
     }
     l->found.metric_count = kept;
+    l->target = l->count;
+    if (l->has_target)
+        add(l, text ? "target" : "target_met", PR_COL_STR, "target_met");
     l->reason = l->count;
     if (l->found.experiments != l->found.by_status[PR_STATUS_OK])
         add(l, "reason", PR_COL_STR, "reason");
@@ -125,6 +129,19 @@ static void set_param(struct pr_table *t, const struct layout *l, size_t col,
     pr_table_set_str(t, col, text.data);
 }
 
+static void set_target(struct pr_table *t, const struct layout *l,
+                       enum pr_target target)
+{
+    bool met = target == PR_TARGET_MET;
+
+    if (target == PR_TARGET_NONE)
+        return;
+    if (l->for_people)
+        pr_table_set_str(t, l->target, met ? "met" : "missed");
+    else
+        pr_table_set_bool(t, l->target, met);
+}
+
 static void fill_row(struct pr_table *t, const struct layout *l,
                      const struct pr_rundata_row *row)
 {
@@ -147,6 +164,8 @@ static void fill_row(struct pr_table *t, const struct layout *l,
         if (v && pr_is_number(v))
             set_value(t, l->metrics + i, v);
     }
+    if (l->has_target)
+        set_target(t, l, pr_target_of(row->result));
     if (l->reason < l->count && reason && reason->kind == PR_STR && reason->len)
         pr_table_set_str(t, l->reason, reason->s);
 }
@@ -226,6 +245,8 @@ int pr_run_table(const char *dir, enum pr_table_format format,
         return rc;
     l.for_people = format == PR_TABLE_TEXT || format == PR_TABLE_MARKDOWN ||
                    format == PR_TABLE_HTML;
+    l.has_target = l.found.targets && format != PR_TABLE_TEXT &&
+                   format != PR_TABLE_MARKDOWN;
     lay_out(&l, a);
     t = pr_table_new(l.cols, l.count);
     if (!t)
@@ -243,6 +264,7 @@ int pr_run_table(const char *dir, enum pr_table_format format,
     if (!rc && ret) {
         *ret = l.found;
         ret->param_count = ret->metric_count = 0; /* their names are gone */
+        ret->first_missed = NULL;
     }
     return rc;
 }
@@ -272,5 +294,14 @@ void pr_run_counts(const struct pr_columns *c, struct pr_buf *out)
     if (c->warned)
         pr_buf_printf(out, "; %llu with warnings",
                       (unsigned long long)c->warned);
+    if (c->missed)
+        pr_buf_printf(out, "; %llu of %llu missed %s target",
+                      (unsigned long long)c->missed,
+                      (unsigned long long)c->targets,
+                      c->missed == 1 ? "its" : "their");
+    else if (c->targets)
+        pr_buf_printf(out, "; %llu met %s target",
+                      (unsigned long long)c->targets,
+                      c->targets == 1 ? "its" : "their");
     pr_buf_char(out, '\n');
 }

@@ -148,6 +148,11 @@ void pr_table_set_float(struct pr_table *t, size_t col, double f)
     set(t, col, isnan(f) ? pr_null() : pr_float(f));
 }
 
+void pr_table_set_bool(struct pr_table *t, size_t col, bool b)
+{
+    set(t, col, pr_bool(b));
+}
+
 size_t pr_table_rows(const struct pr_table *t)
 {
     return t->row_count;

@@ -75,6 +75,7 @@ void pr_table_set_strn(struct pr_table *t, size_t col, const char *s,
                        size_t len);
 void pr_table_set_int(struct pr_table *t, size_t col, int64_t i);
 void pr_table_set_float(struct pr_table *t, size_t col, double f);
+void pr_table_set_bool(struct pr_table *t, size_t col, bool b);
 
 size_t pr_table_rows(const struct pr_table *t);
 

@@ -65,6 +65,8 @@ static void put_value(struct pr_buf *out, const struct pr_value *v)
         pr_buf_printf(out, "%" PRId64, v->i);
     else if (v->kind == PR_FLOAT)
         pr_float_text(out, v->f);
+    else if (v->kind == PR_BOOL)
+        pr_buf_str(out, v->b ? "true" : "false");
 }
 
 void pr_table_csv(const struct pr_table *t, const struct pr_table_style *style,
