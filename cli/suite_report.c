@@ -222,6 +222,20 @@ static void say_tests(const struct pr_suite *s)
     }
 }
 
+/* The table of the run itself has another figure for the same test. */
+static void say_window(const struct pr_suite *s)
+{
+    uint64_t rates = 0;
+
+    for (size_t i = 0; i < s->count; i++)
+        rates += s->tests[i].train.n;
+    if (s->kind == PR_SUITE_RESULTS && rates && has(s->path, "plan.json"))
+        say(SAY_INFO,
+            "note: perf is the mean of slices [-20:-2] of each run, as milarun "
+            "counts;\n      throughput in the table of the run is that of all "
+            "timed batches\n");
+}
+
 static bool differ(double a, double b)
 {
     return isnan(a) != isnan(b) || fabs(a - b) >= 0.005;
@@ -335,6 +349,7 @@ static int report(struct cli *c, const struct suite_ask *ask,
         rc = write_html(ask, &r, err);
     if (rc)
         return rc;
+    say_window(read->suite);
     say_scores(&r);
     return check_strict(ask, &r, err);
 }

@@ -32,7 +32,7 @@ static struct totals totals_of(const struct pr_suite_report *r)
             if (row->test->device_count > t.devices)
                 t.devices = row->test->device_count;
         }
-        if (isfinite(row->std_share) &&
+        if (isfinite(row->std_share) && row->test->train.n > 1 &&
             (!t.widest || row->std_share > t.widest->std_share))
             t.widest = row;
         if (!r->bases || !isfinite(row->beside[0].ratio))

@@ -189,7 +189,9 @@ static void put_card(struct pr_html *h, const struct pr_suite_row *row,
     pr_html_raw(h, "</h3>\n<p class=\"big\">");
     pr_html_number(h, row->perf);
     pr_html_raw(h, " <span class=\"soft\">a second");
-    if (isfinite(row->std_share))
+    if (t->train.n == 1)
+        pr_html_raw(h, ", one run");
+    else if (isfinite(row->std_share))
         pr_html_printf(h, " ± %.1f %%", 100 * row->std_share);
     if (t->failures)
         pr_html_printf(h, ", %llu of %llu failed",

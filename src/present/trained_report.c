@@ -38,7 +38,7 @@ static bool is_rate(const char *name)
 
     return strcmp(name, "throughput") == 0 ||
            (strncmp(name, steady, sizeof steady - 1) == 0 &&
-            strcmp(name, "steady_correlation") != 0);
+            !strstr(name, "correlation"));
 }
 
 /* A figure for people; false: it is none. */
@@ -56,6 +56,13 @@ static bool figure_text(const struct pr_value *results,
                                              : "%.0f %.40ss/s",
                  pr_number(&m->value), item->s);
     return true;
+}
+
+/* What older runs called otherwise. */
+static const char *name_of(const char *key)
+{
+    return strcmp(key, "steady_correlation") == 0 ? "steady_autocorrelation"
+                                                  : key;
 }
 
 static int figures(const struct pr_value *results, enum pr_table_format format,
@@ -77,7 +84,7 @@ static int figures(const struct pr_value *results, enum pr_table_format format,
         if (!figure_text(results, m, value))
             continue;
         pr_table_row(t);
-        pr_table_set_str(t, 0, pr_figure_label(m->key, label));
+        pr_table_set_str(t, 0, pr_figure_label(name_of(m->key), label));
         pr_table_set_str(t, 1, value);
     }
     pr_report_heading(out, format, "Figures");

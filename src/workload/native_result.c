@@ -136,11 +136,11 @@ static void say_efficiency(const struct pr_native_run *r, struct pr_buf *text)
 /* "resnet50 trains 6.3 images/s (batch 16 in 2.53 s, p99 2.61 s): 157 GFLOP/s,
  * 77 % of what this machine can do; 2.0 GB" */
 static void put_verdict(struct pr_sink *k, const struct pr_native_run *r,
-                        double p99)
+                        const struct pr_series_short *times)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
     const struct pr_native *n = &r->n;
-    char mean[24], slow[24], rate[32], size[16], speed[64];
+    char took[PR_SERIES_TEXT], rate[32], size[16], speed[64];
 
     pr_buf_printf(&text, "%s %s %s (", n->model->name,
                   n->net.training ? "trains" : "infers",
@@ -148,10 +148,8 @@ static void put_verdict(struct pr_sink *k, const struct pr_native_run *r,
     if (n->ranks > 1)
         pr_buf_printf(&text, "%llu replicas, each ",
                       (unsigned long long)n->ranks);
-    pr_buf_printf(
-        &text, "batch %llu in %s, p99 %s): %s", (unsigned long long)n->batch,
-        pr_format_seconds(mean, r->times.mean / 1e3),
-        pr_format_seconds(slow, p99 / 1e3), rate_text(rate, rate_of(r)));
+    pr_buf_printf(&text, "batch %llu in %s): %s", (unsigned long long)n->batch,
+                  pr_series_text(times, took), rate_text(rate, rate_of(r)));
     say_efficiency(r, &text);
     if (r->memory_peak)
         pr_buf_printf(&text, "; %s", pr_format_bytes(size, r->memory_peak));
@@ -256,7 +254,7 @@ int pr_native_results(const struct pr_native_run *r, struct pr_buf *out,
                       struct pr_err *err)
 {
     struct pr_sink k;
-    double p99;
+    struct pr_series_short times;
     int rc = PR_OK;
 
     say_curve(r, out);
@@ -267,11 +265,11 @@ int pr_native_results(const struct pr_native_run *r, struct pr_buf *out,
     pr_sink_lines(&k, out);
     put_texts(r, out);
     put_main(r, out);
-    rc = pr_series_put_times(&r->times, &k, &p99, err);
+    rc = pr_series_put_times(&r->times, &k, &times, err);
     if (rc)
         return rc;
     pr_sink_float(&k, "throughput", items_a_second(r));
-    put_verdict(&k, r, p99);
+    put_verdict(&k, r, &times);
     pr_sink_str(&k, "item", r->n.model->item);
     pr_sink_uint(&k, "items", r->items);
     if (r->n.from != PR_NATIVE_CART) /* whose episodes end when they end */

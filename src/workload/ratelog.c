@@ -149,7 +149,7 @@ static void put_figures(const struct pr_steady *t, struct pr_sink *k)
         {"steady_p5", t->p5},
         {"steady_p50", t->p50},
         {"steady_p95", t->p95},
-        {"steady_correlation", t->correlation},
+        {"steady_autocorrelation", t->correlation},
         {"steady_index_rate", t->index_rate},
         {"steady_time_rate", t->time_rate},
         {"warmup_s", t->warmup_s},

@@ -2,8 +2,10 @@
 #include "workload/series.h"
 
 #include "base/mem.h"
+#include "base/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +95,7 @@ void pr_series_put(const struct pr_series *s, struct pr_sink *k,
 }
 
 int pr_series_put_times(const struct pr_series *s, struct pr_sink *k,
-                        double *ret_p99, struct pr_err *err)
+                        struct pr_series_short *ret, struct pr_err *err)
 {
     static const double shares[] = {0.5, 0.9, 0.99};
     double q[3];
@@ -109,6 +111,25 @@ int pr_series_put_times(const struct pr_series *s, struct pr_sink *k,
     pr_sink_float(k, "time_p50", q[0]);
     pr_sink_float(k, "time_p90", q[1]);
     pr_sink_float(k, "time_p99", q[2]);
-    *ret_p99 = q[2];
+    *ret = (struct pr_series_short){
+        .mean = s->mean, .p50 = q[0], .p99 = q[2], .max = s->max};
     return PR_OK;
+}
+
+const char *pr_series_text(const struct pr_series_short *s,
+                           char out[static PR_SERIES_TEXT])
+{
+    char mean[24], p50[24], high[24];
+
+    /* Few slow ones carry a mean that nearly all others stay below. */
+    if (s->p99 < s->mean)
+        snprintf(out, PR_SERIES_TEXT, "%s, median %s, the slowest %s",
+                 pr_format_seconds(mean, s->mean / 1e3),
+                 pr_format_seconds(p50, s->p50 / 1e3),
+                 pr_format_seconds(high, s->max / 1e3));
+    else
+        snprintf(out, PR_SERIES_TEXT, "%s, p99 %s",
+                 pr_format_seconds(mean, s->mean / 1e3),
+                 pr_format_seconds(high, s->p99 / 1e3));
+    return out;
 }

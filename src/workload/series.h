@@ -37,9 +37,20 @@ int pr_series_quantiles(const struct pr_series *s, const double *p,
 void pr_series_put(const struct pr_series *s, struct pr_sink *k,
                    const char *name);
 
-/* Times in ms as results: time, time_data, time_std, and so on. *ret_p99: one
- * in a hundred took longer. */
+/* What a sentence needs of times, in ms. */
+struct pr_series_short {
+    double mean, p50, p99, max;
+};
+
+/* Times in ms as results: time, time_data, time_std, and so on. */
 int pr_series_put_times(const struct pr_series *s, struct pr_sink *k,
-                        double *ret_p99, struct pr_err *err) PR_MUST_CHECK;
+                        struct pr_series_short *ret,
+                        struct pr_err *err) PR_MUST_CHECK;
+
+/* "2.53 s, p99 2.61 s"; where the mean is above that, the median and the
+ * outlier instead. */
+enum { PR_SERIES_TEXT = 96 };
+const char *pr_series_text(const struct pr_series_short *s,
+                           char out[static PR_SERIES_TEXT]);
 
 #endif

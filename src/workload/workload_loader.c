@@ -140,17 +140,15 @@ static int load_one(struct loading *l, struct pr_image_set *set, uint64_t i,
 }
 
 static void put_verdict(const struct loading *l, struct pr_sink *k,
-                        double speed, double p99)
+                        double speed, const struct pr_series_short *times)
 {
-    char mean[24], slow[24], text[256];
+    char took[PR_SERIES_TEXT], text[256];
 
     snprintf(text, sizeof text,
-             "%.*f images/s of %lld x %lld are loaded (batch %llu in %s, p99 "
-             "%s)",
+             "%.*f images/s of %lld x %lld are loaded (batch %llu in %s)",
              speed < 100, speed, (long long)l->set.shape[1],
              (long long)l->set.shape[2], (unsigned long long)l->set.batch,
-             pr_format_seconds(mean, l->times.mean / 1e3),
-             pr_format_seconds(slow, p99 / 1e3));
+             pr_series_text(times, took));
     pr_sink_str(k, "verdict", text);
 }
 
@@ -169,18 +167,19 @@ static int report(struct loading *l, struct pr_image_set *set,
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(16 << 20);
     PR_AUTO_BUF struct pr_buf notes = PR_BUF_INIT(65536);
-    double speed = (double)l->set.batch / (l->times.mean / 1e3), p99;
+    double speed = (double)l->set.batch / (l->times.mean / 1e3);
+    struct pr_series_short times;
     struct pr_sink k;
     int rc;
 
     pr_image_set_say(set, &out);
     pr_sink_lines(&k, &out);
     pr_buf_str(&out, "__results.prony.main__= [\"throughput\", \"time\"]\n");
-    rc = pr_series_put_times(&l->times, &k, &p99, err);
+    rc = pr_series_put_times(&l->times, &k, &times, err);
     if (rc)
         return rc;
     pr_sink_float(&k, "throughput", speed);
-    put_verdict(l, &k, speed, p99);
+    put_verdict(l, &k, speed, &times);
     pr_sink_str(&k, "item", "image");
     pr_sink_uint(&k, "items", l->times.count * l->set.batch);
     pr_sink_uint(&k, "batch", l->set.batch);

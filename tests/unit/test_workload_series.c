@@ -125,9 +125,23 @@ static void lack_of_memory_is_an_error(void **state)
     torture(attempt);
 }
 
+/* One slow batch makes a mean that is above nearly all of them. */
+static void an_outlier_is_named(void **state)
+{
+    const struct pr_series_short usual = {10, 9, 20, 30};
+    const struct pr_series_short odd = {12, 2, 3, 5000};
+    char text[PR_SERIES_TEXT];
+
+    (void)state;
+    assert_string_equal(pr_series_text(&usual, text), "10 ms, p99 20 ms");
+    assert_string_equal(pr_series_text(&odd, text),
+                        "12 ms, median 2.0 ms, the slowest 5.0 s");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_outlier_is_named),
         cmocka_unit_test(figures_are_those_of_numpy),
         cmocka_unit_test(an_empty_one_is_all_zero),
         cmocka_unit_test(a_single_value_is_every_figure),

@@ -9,6 +9,10 @@ for f in out/experiments/0004-*/result.json; do rm "$f" && mkfifo "$f"; done
 prony summary out -o s.json
 prony report out -q --weights '{"a.1": {"weight": 1}}' | head -4
 prony report out -q --compare-gpus | head -3
+# One run has no spread.
+prony report out -q --compare-gpus --html page.html >/dev/null
+grep -c -e '±' -e 'Runs differ' page.html || true
+grep -o 'a second, one run' page.html
 # What a link leads to is nobody's business.
 prony run -q -P exp.command=false -o failed >/dev/null 2>&1 || true
 echo 'a secret' >secret.txt
