@@ -90,6 +90,17 @@ static void put_json(const struct pr_validation *v, struct pr_jb *jb)
     pr_jb_end(jb);
     if (v->more)
         pr_jb_uint(jb, "more", v->more);
+    if (!v->warnings.first)
+        return;
+    pr_jb_arr(jb, "warnings");
+    for (const struct pr_warning *w = v->warnings.first; w; w = w->next) {
+        pr_jb_obj(jb, NULL);
+        pr_jb_str(jb, "where", w->where);
+        pr_jb_str(jb, "what", w->text);
+        pr_jb_str(jb, "remedy", w->remedy);
+        pr_jb_end(jb);
+    }
+    pr_jb_end(jb);
 }
 
 static int show_json(const struct pr_validation *v, struct pr_err *err)
@@ -129,10 +140,19 @@ static int refuse_json(const struct pr_validation *v, const struct pr_err *why,
 
 /* ---- the two places it is asked for */
 
+static void warn_of_params(const struct pr_validation *v)
+{
+    for (const struct pr_warning *w = v->warnings.first; w; w = w->next)
+        say_warning(w->where, w->text, w->remedy);
+}
+
 int validation_show(const struct pr_validation *v, bool json,
                     struct pr_err *err)
 {
-    int rc = json ? show_json(v, err) : show_text(v, err);
+    int rc;
+
+    warn_of_params(v);
+    rc = json ? show_json(v, err) : show_text(v, err);
 
     return rc ? rc : pr_validation_error(v, false, err);
 }
@@ -159,6 +179,7 @@ int validation_refuse(const struct pr_validation *v, bool json,
     struct pr_err why = {0};
     int rc = pr_validation_error(v, true, &why);
 
+    warn_of_params(v);
     warn(v);
     if (!rc)
         return PR_OK;

@@ -8,7 +8,8 @@ from .results import BAD_FILE, BAD_PARAMS, Refusal
 DEFAULTS = {
     "exp.phase": "training", "exp.dtype": "float32", "exp.gpus": "",
     "exp.num_warmup_batches": 1, "exp.num_batches": 100,
-    "exp.replica_batch": 16, "exp.data_dir": "", "exp.data": "",
+    "exp.replica_batch": 16, "exp.num_replicas": 1,
+    "exp.data_dir": "", "exp.data": "",
     "nn.threads": 0, "nn.optimizer": "", "nn.learning_rate": -1,
     "nn.momentum": -1, "nn.weight_decay": -1, "nn.seed": 1,
     "nn.dropout": True, "nn.data": "", "nn.batches": "", "nn.samples": 0,

@@ -42,6 +42,9 @@ def check(params, title, dtypes):
     """What can be said before the seconds that importing a framework takes."""
     if int(params["exp.replica_batch"]) < 1:
         raise Refusal(BAD_PARAMS, "exp.replica_batch must be at least 1")
+    if int(params["exp.num_replicas"]) > 1:
+        raise Refusal(UNAVAILABLE, "exp.num_replicas=%s: the %s back-end has "
+                      "one replica" % (params["exp.num_replicas"], title))
     if params["exp.dtype"] not in dtypes:
         *most, last = dict.fromkeys(dtypes.values())
         raise Refusal(UNAVAILABLE, "exp.dtype=%s: the %s back-end has %s%s" % (

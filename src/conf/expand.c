@@ -326,6 +326,30 @@ const struct pr_value *pr_expanded(const struct pr_expander *x, uint32_t name)
     return &x->slots[name].value;
 }
 
+uint32_t pr_expanded_from(const struct pr_expander *x, uint32_t name, size_t i)
+{
+    const struct pr_slot *s = &x->slots[name];
+
+    return i < s->dep_count ? s->deps[i].name : PR_NO_NAME;
+}
+
+struct pr_expander *pr_expander_like(const struct pr_expander *x)
+{
+    return pr_expander_new(x->names, x->decls);
+}
+
+int pr_expand_name(struct pr_expander *x, const struct pr_params *params,
+                   uint32_t name, struct pr_err *err)
+{
+    int rc;
+
+    x->params = params;
+    x->round++;
+    rc = pr_expand_resolve(x, name, err);
+    pr_arena_reset(x->scratch);
+    return rc;
+}
+
 const char *pr_expanded_json(struct pr_expander *x, uint32_t name,
                              size_t *ret_len)
 {

@@ -28,6 +28,16 @@ int pr_expand(struct pr_expander *x, const struct pr_params *params,
  * pr_expand. NULL when the set has no such name. */
 const struct pr_value *pr_expanded(const struct pr_expander *x, uint32_t name);
 
+/* The i-th name that the value was computed from; PR_NO_NAME: no more. */
+uint32_t pr_expanded_from(const struct pr_expander *x, uint32_t name, size_t i);
+
+/* Another expander over the same names. NULL: out of memory. */
+struct pr_expander *pr_expander_like(const struct pr_expander *x);
+
+/* As pr_expand, of one name and what it refers to. */
+int pr_expand_name(struct pr_expander *x, const struct pr_params *params,
+                   uint32_t name, struct pr_err *err) PR_MUST_CHECK;
+
 /* The same as `"name": value`, JSON text; borrowed likewise. */
 const char *pr_expanded_json(struct pr_expander *x, uint32_t name,
                              size_t *ret_len);

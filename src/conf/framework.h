@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
+#include "conf/opt.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,6 +61,9 @@ struct pr_framework {
                              what the launcher knows */
     const char **results; /* names of what it reports, NULL-terminated; NULL:
                              nothing is said */
+
+    const struct pr_honour *honours; /* of Prony's parameters; NULL: nothing is
+                                        said */
 
     struct pr_framework_param *params;
     size_t param_count;

@@ -105,6 +105,55 @@ static int read_program(struct pr_framework_reader *r, const struct pr_value *v,
     return *(const char **)place ? PR_OK : pr_fail_nomem(r->err);
 }
 
+/* The values of an entry as "a|b". */
+static int read_values(struct pr_framework_reader *r, const struct pr_value *v,
+                       struct pr_honour *h)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
+
+    if (v->kind == PR_STR && strcmp(v->s, "any") == 0)
+        return PR_OK;
+    if (v->kind == PR_STR && strcmp(v->s, "none") == 0) {
+        h->none = true;
+        return PR_OK;
+    }
+    if (v->kind != PR_LIST)
+        return pr_framework_wants(r, v, h->name, "any, none, or a list");
+    for (uint32_t i = 0; i < v->len; i++) {
+        pr_buf_str(&text, i ? "|" : "");
+        pr_text(&text, &v->items[i]);
+    }
+    h->values = pr_arena_copy(r->arena, text.data ? text.data : "", text.len);
+    return pr_buf_ok(&text) && h->values ? PR_OK : pr_fail_nomem(r->err);
+}
+
+static int read_honours(struct pr_framework_reader *r, const struct pr_value *v,
+                        const char *key, void *place)
+{
+    struct pr_honour *list;
+    int rc = PR_OK;
+
+    if (v->kind != PR_MAP)
+        return pr_framework_wants(r, v, key, "a map of parameters");
+    list = PR_ARENA_ARRAY(r->arena, struct pr_honour, (size_t)v->len + 1);
+    if (!list)
+        return pr_fail_nomem(r->err);
+    for (uint32_t i = 0; i < v->len && !rc; i++) {
+        const char *name = v->members[i].key;
+
+        list[i].name = name;
+        if (!strchr(name, '*') && !pr_opt_find(name, NULL))
+            rc = PR_FRAMEWORK_FAIL(r, &v->members[i],
+                                   "'%s': '%.64s' is not a parameter of "
+                                   "Prony's",
+                                   key, name);
+        else
+            rc = read_values(r, &v->members[i].value, &list[i]);
+    }
+    *(const struct pr_honour **)place = list;
+    return rc;
+}
+
 /* Read once the family is known. */
 static int read_later(struct pr_framework_reader *r, const struct pr_value *v,
                       const char *key, void *place)
@@ -133,6 +182,7 @@ static const struct pr_framework_key keys[] = {
     {"places", read_places, 0},
     {"models", pr_framework_list, FRAMEWORK(models)},
     {"results", pr_framework_list, FRAMEWORK(results)},
+    {"honours", read_honours, FRAMEWORK(honours)},
     {"parameters", read_later, 0},
 };
 

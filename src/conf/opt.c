@@ -64,6 +64,39 @@ bool pr_opt_env_name(const char *name, char out[static 160])
     return true;
 }
 
+const struct pr_honour *pr_honour_find(const struct pr_honour *list,
+                                       const char *name)
+{
+    for (; list && list->name; list++) {
+        size_t n = strlen(list->name);
+        bool all = n && list->name[n - 1] == '*';
+
+        if (all ? strncmp(list->name, name, n - 1) == 0
+                : strcmp(list->name, name) == 0)
+            return list->none ? NULL : list;
+    }
+    return NULL;
+}
+
+bool pr_honour_has(const struct pr_honour *h, const struct pr_value *v)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
+    const char *word = h->values;
+
+    if (!word)
+        return true;
+    pr_text(&text, v);
+    for (;;) {
+        size_t n = strcspn(word, "|");
+
+        if (n == text.len && (!n || memcmp(word, text.data, n) == 0))
+            return true;
+        if (!word[n])
+            return false;
+        word += n + 1;
+    }
+}
+
 const char *pr_opt_nearest(const struct pr_opt_section *section,
                            const char *name)
 {

@@ -34,6 +34,13 @@ enum pr_opt_flags {
     PR_OPT_PLAIN = 0,
     PR_OPT_DERIVED = 1 << 0, /* normally computed, not set */
     PR_OPT_PREFIX = 1 << 1,  /* stands for NAME.anything */
+    /* Means something to a back-end alone: set for one that does not honour it
+     * (pr_honour below), it has no effect. Sections other than exp are all
+     * like this, but those of the harness. */
+    PR_OPT_WORK = 1 << 2,
+    /* … and changes what is measured: then it is an error. */
+    PR_OPT_MEASURED = 1 << 3,
+    PR_OPT_DERIVED_MEASURED = PR_OPT_DERIVED | PR_OPT_MEASURED,
 };
 
 struct pr_opt {
@@ -48,6 +55,20 @@ struct pr_opt {
     const char *since; /* version */
     const char *help;  /* one or more sentences, plain text */
 };
+
+/* A parameter that a back-end honours. */
+struct pr_honour {
+    const char *name;   /* "nn.*" stands for all that begin so; the first that
+                           fits counts; NULL ends a list */
+    const char *values; /* "a|b": with these alone; NULL: with any */
+    bool none;          /* with no value at all */
+};
+
+/* The entry of a name; NULL: it is not honoured. */
+const struct pr_honour *pr_honour_find(const struct pr_honour *list,
+                                       const char *name);
+/* Whether a value is among the entry's. */
+bool pr_honour_has(const struct pr_honour *h, const struct pr_value *v);
 
 struct pr_opt_section {
     const char *name;

@@ -42,6 +42,9 @@ int pr_plan_each_job(struct pr_plan *p, pr_each_job *each, void *ctx,
         if (!rc)
             rc = pr_job_init(&job, e.id, "", &params, a, err);
         job.frameworks = frameworks;
+        job.names = pr_plan_names(p);
+        job.settings = e.params;
+        job.values = e.values;
         if (!rc)
             rc = each(ctx, &job, err);
     }

@@ -143,6 +143,8 @@ static int check_workload(struct pr_validator *v, struct pr_job *job,
         rc = pr_check_framework(v, job, err);
     if (!rc && w)
         rc = pr_check_gpus(v, job, w, err);
+    if (!rc && !refused && w)
+        rc = pr_check_honours(v, job, w, err);
     if (!rc && !refused)
         rc = pr_check_data(v, job, w, err);
     return rc;
@@ -213,6 +215,7 @@ static void close_all(struct pr_validator *v)
     for (int i = 0; i < 2; i++)
         pr_names_free(v->lost[i].words);
     pr_frameworks_free(v->frameworks);
+    pr_expander_free(v->defaults);
     pr_nvml_close(v->nvml);
     pr_free(v->made_bytes);
     pr_free(v->answers);
@@ -223,6 +226,7 @@ static int open_all(struct pr_validator *v, struct pr_validation *ret,
                     struct pr_err *err)
 {
     *ret = (struct pr_validation){.arena = pr_arena_new(16384)};
+    ret->warnings.arena = ret->arena;
     *v = (struct pr_validator){
         .ret = ret,
         .lacks = pr_names_new(),
@@ -247,6 +251,8 @@ static int close_with(struct pr_validator *v, int rc,
         rc = pr_check_gpus_end(v, err);
     if (!rc)
         rc = pr_check_space_end(v, err);
+    if (!rc)
+        rc = pr_check_honours_end(v, err);
     close_all(v);
     if (rc)
         pr_validation_done(found);

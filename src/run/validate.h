@@ -6,6 +6,7 @@
 #define PR_RUN_VALIDATE_H
 
 #include "plan/plan.h"
+#include "plan/warn.h"
 
 enum pr_lack_kind {
     PR_LACK_CONFIG,    /* parameters that cannot work */
@@ -38,6 +39,7 @@ struct pr_validation {
     size_t stops;  /* of these, those for which a run is refused */
     uint64_t more; /* that were left out of the list: it is too long */
     uint64_t experiments, off, concerned;
+    struct pr_warnings warnings; /* parameters without effect */
 };
 
 /* Looks at every experiment. Fails only when that cannot be done. Free with

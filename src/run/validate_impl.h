@@ -56,6 +56,11 @@ struct pr_validator {
     bool gpus_counted;
     struct pr_needed_space needed[16];
     size_t needed_count;
+    struct pr_effect *effects; /* by name of the plan; NULL: none is set */
+    uint32_t effect_count;
+    const struct pr_names *effect_names;
+    struct pr_expander *defaults; /* what parameters are when nobody sets them;
+                                     NULL: not asked yet */
 };
 
 /* Notes a lack of this experiment, once. The number of it in *ret_lack, which
@@ -80,6 +85,11 @@ int pr_check_gpus(struct pr_validator *v, const struct pr_job *job,
 int pr_check_gpus_end(struct pr_validator *v, struct pr_err *err) PR_MUST_CHECK;
 int pr_check_framework(struct pr_validator *v, struct pr_job *job,
                        struct pr_err *err) PR_MUST_CHECK;
+int pr_check_honours(struct pr_validator *v, struct pr_job *job,
+                     const struct pr_workload *w,
+                     struct pr_err *err) PR_MUST_CHECK;
+int pr_check_honours_end(struct pr_validator *v,
+                         struct pr_err *err) PR_MUST_CHECK;
 int pr_check_program(struct pr_validator *v, const struct pr_job *job,
                      const struct pr_start *start,
                      struct pr_err *err) PR_MUST_CHECK;

@@ -46,6 +46,14 @@ const struct pr_value *pr_framework_setting(const struct pr_job *job,
     return v;
 }
 
+bool pr_framework_is_users(const struct pr_job *job,
+                           const struct pr_framework *f)
+{
+    return f->kind == PR_FRAMEWORK_SCRIPT ||
+           pr_framework_setting(job, "launcher") ||
+           (job->exp.docker && pr_framework_setting(job, "command"));
+}
+
 static const char *family_of(const struct pr_job *job)
 {
     return *job->exp.framework_family ? job->exp.framework_family

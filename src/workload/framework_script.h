@@ -14,6 +14,10 @@
 const struct pr_value *pr_framework_setting(const struct pr_job *job,
                                             const char *name);
 
+/* Whether what runs is the user's: a script, or a command in an image. */
+bool pr_framework_is_users(const struct pr_job *job,
+                           const struct pr_framework *f);
+
 /* Whether a parameter is for launchers: those of exp, runtime and monitor,
  * those no table of ours has, and others that are not at their default. */
 bool pr_framework_passes(const char *name, const struct pr_value *value);

@@ -269,18 +269,12 @@ static bool can_evaluate(const struct pr_native *n)
 
 static void note(struct pr_native *n, struct pr_buf *notes)
 {
-    const struct pr_exp_opts *e = &n->job->exp;
 
     note_foreign(n, notes);
     note_machine(n, notes);
     if (n->net.training && n->net.optimizer.kind == PR_ADAM &&
         n->nn.momentum >= 0)
         pr_buf_str(notes, "nn.momentum does nothing: adam has none\n");
-    if (!n->nn.mpi &&
-        e->effective_batch > e->replica_batch * e->num_local_replicas)
-        pr_buf_str(notes, "the native engine computes on this machine alone: "
-                          "exp.num_local_replicas says how often, and nn.mpi "
-                          "starts it on others\n");
     if (n->evaluate && !can_evaluate(n)) {
         pr_buf_printf(notes, "nn.evaluate: nothing is evaluated, %s\n",
                       n->from == PR_NATIVE_CART
@@ -302,6 +296,22 @@ static uint64_t ranks_of(const struct pr_native *n)
     return !is(e->device_type, "gpu") && count > 1 ? (uint64_t)count : 1;
 }
 
+/* Replicas that nobody starts would be counted by whoever reads the results. */
+static int check_replicas(const struct pr_native *n, struct pr_err *err)
+{
+    const struct pr_exp_opts *e = &n->job->exp;
+
+    if (n->nn.mpi || is(e->device_type, "gpu") ||
+        e->num_replicas <= e->num_local_replicas)
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, "exp.num_replicas",
+            "the native engine computes on this machine alone: %lld of %lld "
+            "replicas",
+            (long long)e->num_local_replicas, (long long)e->num_replicas);
+    return pr_hint(err, "exp.num_local_replicas says how many, and nn.mpi "
+                        "starts them on others, too");
+}
+
 int pr_native_init(struct pr_native *n, struct pr_job *job,
                    struct pr_buf *notes, struct pr_err *err)
 {
@@ -312,6 +322,8 @@ int pr_native_init(struct pr_native *n, struct pr_job *job,
     n->ranks = rc ? 1 : ranks_of(n);
     if (!rc)
         rc = pr_job_model(job, &n->model, err);
+    if (!rc)
+        rc = check_replicas(n, err);
     if (!rc)
         rc = choose_type(n, err);
     if (!rc)

@@ -15,6 +15,10 @@
 
 enum { PR_WORKLOAD_ABI = 1 };
 
+struct pr_names;
+struct pr_params;
+struct pr_expander;
+
 /* One experiment, as a workload sees it. */
 struct pr_job {
     const char *id;
@@ -25,6 +29,11 @@ struct pr_job {
     struct pr_arena *arena;           /* freed when the experiment has ended */
     struct pr_frameworks *frameworks; /* kept for many jobs; NULL: files are
                                          read anew */
+    /* Who set what, and what that was computed from, while a plan is checked;
+     * else NULL. */
+    const struct pr_names *names;
+    const struct pr_params *settings;
+    struct pr_expander *values;
 };
 
 /* How to start it: NULL-terminated lists in the job's arena. */
@@ -53,6 +62,10 @@ struct pr_workload {
     const char *name;                     /* as in exp.workload */
     const char *desc;                     /* one line */
     const struct pr_opt_section *options; /* NULL: none of its own */
+    const struct pr_honour *honours;      /* parameters that have an effect;
+                                             NULL: the framework says */
+    bool program; /* … on a program of the user's, which may read others from
+                     params.json: nothing is certain of those */
 
     /* Checks the job and says how to start it. */
     int (*prepare)(struct pr_job *job, struct pr_start *ret,

@@ -23,9 +23,21 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
     return rc ? rc : pr_argv_start(&a, ret, err);
 }
 
+static const struct pr_honour honours[] = {
+    {"exp.command", NULL, false},
+    {"exp.args", NULL, false},
+    {"exp.cwd", NULL, false},
+    {"exp.docker_args", NULL, false},
+    {"runtime.*", NULL, false},
+    {"exp.gpus", NULL, false},
+    {0},
+};
+
 const struct pr_workload pr_workload_command = {
     .abi = PR_WORKLOAD_ABI,
     .name = "command",
     .desc = "any program; lines __results.NAME__= JSON in its output are kept",
+    .honours = honours,
+    .program = true,
     .prepare = prepare,
 };

@@ -194,11 +194,22 @@ static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
     return rc;
 }
 
+static const struct pr_honour honours[] = {
+    {"exp.accelerators", NULL, false}, {"dataset.*", NULL, false},
+    {"reader.*", NULL, false},         {"train.*", NULL, false},
+    {"evaluation.*", NULL, false},     {"workflow.*", NULL, false},
+    {"storage.*", NULL, false},        {"checkpoint.*", NULL, false},
+    {"model.*", NULL, false},          {"emulate.*", NULL, false},
+    {"output.*", NULL, false},         {"metric.*", NULL, false},
+    {"profiling.*", NULL, false},      {0},
+};
+
 const struct pr_workload pr_workload_emulate = {
     .abi = PR_WORKLOAD_ABI,
     .name = "emulate",
     .desc = "reads a data set as training would, with emulated accelerators",
     .options = &pr_emulate_section,
+    .honours = honours,
     .prepare = prepare,
     .run = run,
     .estimate = estimate,

@@ -224,14 +224,6 @@ static int prepare_own(struct pr_job *job, const struct pr_framework *f,
     return rc;
 }
 
-/* Whether what runs is the user's: a script, or a command in an image. */
-static bool is_users(const struct pr_job *job, const struct pr_framework *f)
-{
-    return f->kind == PR_FRAMEWORK_SCRIPT ||
-           pr_framework_setting(job, "launcher") ||
-           (job->exp.docker && pr_framework_setting(job, "command"));
-}
-
 static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 {
     const struct pr_framework *f = NULL;
@@ -250,8 +242,8 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
         rc = check_place(job, f, err);
     if (rc)
         return rc;
-    return is_users(job, f) ? pr_framework_script(job, f, ret, err)
-                            : prepare_own(job, f, ret, err);
+    return pr_framework_is_users(job, f) ? pr_framework_script(job, f, ret, err)
+                                         : prepare_own(job, f, ret, err);
 }
 
 const struct pr_workload pr_workload_framework = {

@@ -246,11 +246,29 @@ static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
     return pr_image_set_bytes(job, &ret->write_bytes, err);
 }
 
+static const struct pr_honour honours[] = {
+    {"exp.model_opts", NULL, false},
+    {"exp.replica_batch", NULL, false},
+    {"exp.num_warmup_batches", NULL, false},
+    {"exp.num_batches", NULL, false},
+    {"exp.phase", NULL, false},
+    {"exp.data_dir", NULL, false},
+    {"exp.data", NULL, false},
+    {"reader.batch_size", NULL, true},
+    {"dataset.*", NULL, false},
+    {"reader.*", NULL, false},
+    {"storage.*", NULL, false},
+    {"workflow.generate_data", NULL, false},
+    {"nn.*", NULL, false},
+    {0},
+};
+
 const struct pr_workload pr_workload_loader = {
     .abi = PR_WORKLOAD_ABI,
     .name = "loader",
     .desc = "loads images as training does: decode, crop, flip, normalise",
     .options = &pr_nn_section,
+    .honours = honours,
     .prepare = prepare,
     .run = run,
     .estimate = estimate,

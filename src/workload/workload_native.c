@@ -70,11 +70,40 @@ static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
     return pr_image_set_bytes(job, &ret->write_bytes, err);
 }
 
+static const struct pr_honour honours[] = {
+    {"exp.model_opts", NULL, false},
+    {"exp.phase", NULL, false},
+    {"exp.dtype", "float|float32|bfloat16", false},
+    {"exp.num_warmup_batches", NULL, false},
+    {"exp.num_batches", NULL, false},
+    {"exp.replica_batch", NULL, false},
+    {"exp.gpus", "", false},
+    {"exp.num_gpus", "0", false},
+    {"exp.device_type", "cpu", false},
+    {"exp.num_local_replicas", NULL, false},
+    {"exp.num_replicas", NULL, false},
+    {"exp.num_nodes", NULL, false},
+    {"exp.data_dir", NULL, false},
+    {"exp.data", NULL, false},
+    {"reader.batch_size", NULL, true},
+    {"dataset.*", NULL, false},
+    {"reader.*", NULL, false},
+    {"storage.*", NULL, false},
+    {"workflow.generate_data", NULL, false},
+    {"nn.channels_last", NULL, true},
+    {"nn.compile", NULL, true},
+    {"nn.amp", NULL, true},
+    {"nn.batches", NULL, true},
+    {"nn.*", NULL, false},
+    {0},
+};
+
 const struct pr_workload pr_workload_native = {
     .abi = PR_WORKLOAD_ABI,
     .name = "native",
     .desc = "trains a network on this machine's processors",
     .options = &pr_nn_section,
+    .honours = honours,
     .prepare = prepare,
     .run = run,
     .estimate = estimate,

@@ -58,11 +58,14 @@ static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
     return PR_OK;
 }
 
+static const struct pr_honour honours[] = {{"null.*", NULL, false}, {0}};
+
 const struct pr_workload pr_workload_null = {
     .abi = PR_WORKLOAD_ABI,
     .name = "null",
     .desc = "nothing: what the harness itself costs",
     .options = &pr_null_section,
+    .honours = honours,
     .prepare = prepare,
     .run = run,
     .estimate = estimate,

@@ -157,12 +157,22 @@ static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
     return w->estimate(&r.native, ret, err);
 }
 
+/* Of milarun itself; an equivalent or a command has a list of its own. */
+static const struct pr_honour honours[] = {
+    {"exp.args", NULL, false},
+    {"exp.gpus", NULL, false},
+    {"runtime.*", NULL, false},
+    {"suite.*", NULL, false},
+    {0},
+};
+
 const struct pr_workload pr_workload_suite = {
     .abi = PR_WORKLOAD_ABI,
     .name = "suite",
     .desc = "a job of a suite: a function of milarun's or its equivalent, or a "
             "command",
     .options = &pr_suite_section,
+    .honours = honours,
     .prepare = prepare,
     .run = run,
     .estimate = estimate,

@@ -95,8 +95,9 @@ def listed(folder, args):
     doc = json.loads(done.stdout)
     kinds = sorted(lack["kind"] for lack in doc["lacks"])
     check(done.returncode == 3 and not doc["ok"] and doc["experiments"] == 9
-          and kinds == ["GPU", "command", "command", "container", "image",
-                        "image", "image"],
+          # Our program in TensorFlow has one replica; a launcher may have more.
+          and kinds == ["GPU", "command", "command", "config", "config",
+                        "container", "image", "image", "image"],
           "the same as JSON", json.dumps(doc, indent=1))
 
 
@@ -107,7 +108,7 @@ def mended(folder, args):
                 'echo "$@" >> "%s/asked"\n' % folder)
     script = put_program(folder, "bin/launcher", "exit 0\n")
     args = args + ["-P%s.launcher=%s" % (name, script)
-                   for name in ("mxnet", "caffe2")]
+                   for name in ("mxnet", "caffe2", "tensorflow")]
     done = run(folder, "run", args)
     check(done.returncode == 4 and "GPUs 0, 1, 2, 3 are" in done.stderr
           and "image" not in done.stderr and "launcher" not in done.stderr,

@@ -169,6 +169,11 @@ static void what_is_wrong_is_told_with_its_place(void **state)
         {TOY "phases: []", ":2:9", "lists nothing", ""},
         {TOY "phases: [all]", ":2:9", "training and inference, not 'all'", ""},
         {TOY "places: [bare]", ":2:9", "host and container, not 'bare'", ""},
+        {TOY "honours: [a]", ":2:10", "'honours' wants a map", ""},
+        {TOY "honours: {exp.nonesuch: any}", ":2:11",
+         "'exp.nonesuch' is not a parameter", ""},
+        {TOY "honours: {exp.dtype: some}", ":2:22",
+         "'exp.dtype' wants any, none, or a list", ""},
         {TOY "models: [1]", ":2:10", "'models' wants text", ""},
         {TOY "find: [a]", ":2:7", "find is a map", ""},
         {TOY "find: {modul: a}", ":2:8", "find has no 'modul'", "'module'"},
@@ -346,6 +351,32 @@ static void out_of_memory_is_an_error(void **state)
     torture(attempt_each);
 }
 
+static void honours_are_found_in_order(void **state)
+{
+    static const char text[] = "framework: toy\n"
+                               "honours: {nn.seed: none, \"nn.*\": any, "
+                               "exp.num_replicas: [1], exp.gpus: [\"\", 0]}\n";
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct pr_value one = pr_int(1), two = pr_int(2), none = pr_str("");
+    const struct pr_honour *h;
+    struct pr_framework *f;
+
+    (void)state;
+    assert_int_equal(
+        pr_framework_parse(text, sizeof text - 1, "toy", "toy", a, &f, NULL),
+        PR_OK);
+    assert_null(pr_honour_find(f->honours, "nn.seed"));
+    assert_null(pr_honour_find(f->honours, "nnn"));
+    assert_null(pr_honour_find(f->honours, "exp.num"));
+    h = pr_honour_find(f->honours, "nn.threads");
+    assert_true(h && pr_honour_has(h, &two));
+    h = pr_honour_find(f->honours, "exp.num_replicas");
+    assert_true(h && pr_honour_has(h, &one) && !pr_honour_has(h, &two) &&
+                !pr_honour_has(h, &none));
+    h = pr_honour_find(f->honours, "exp.gpus");
+    assert_true(h && pr_honour_has(h, &none) && !pr_honour_has(h, &one));
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, enter_folders, leave)
@@ -355,6 +386,7 @@ int main(void)
         cmocka_unit_test(little_need_be_said),
         cmocka_unit_test(what_is_beside_the_file_has_its_folder),
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(honours_are_found_in_order),
         T(ones_own_folder_is_first),
         T(a_name_is_no_path),
         T(each_comes_once_and_sorted),

@@ -153,7 +153,12 @@ static void each_thing_is_found(void **state)
          "GPU 1? GPUs 0, 1, 2 are missing: this machine has none\n"},
         {{"-P exp.command=true", "-P exp.gpus=\"0\"", "-P exp.device_type=cpu"},
          ""},
-        {{"-P exp.workload=null", "-P exp.gpus=\"0\""}, ""},
+        {{"-P exp.workload=null", "-P exp.gpus=\"0\""},
+         "config 1! -P exp.gpus: 'exp.gpus' has no effect on the workload "
+         "'null'\n"},
+        {{"-P exp.workload=null", "-P exp.gpus=\"\"",
+          "-P exp.replica_batch=16"},
+         ""},
     };
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
 
