@@ -33,19 +33,21 @@ void doctor_extra(struct doctor *d, const char *what, bool there,
         d->items[i].state = "absent";
 }
 
-static void measure_harness(struct doctor *d)
+static int measure_harness(struct doctor *d, struct pr_err *err)
 {
     const char *temp = getenv("TMPDIR");
-    struct pr_err err = {0};
     char text[24];
-    bool ok = pr_harness_cost(temp && *temp ? temp : "/tmp", HARNESS_RUNS,
-                              &d->harness_s, &err) == PR_OK;
+    int rc = pr_harness_cost(temp && *temp ? temp : "/tmp", HARNESS_RUNS,
+                             &d->harness_s, err);
 
-    doctor_found(d, "cost of the harness", ok,
-                 ok ? pr_arena_printf(d->arena, "%s for each experiment",
-                                      pr_format_seconds(text, d->harness_s))
-                    : pr_arena_str(d->arena, err.msg),
+    if (rc == PR_E_INTR)
+        return rc;
+    doctor_found(d, "cost of the harness", !rc,
+                 rc ? pr_arena_str(d->arena, err->msg)
+                    : pr_arena_printf(d->arena, "%s for each experiment",
+                                      pr_format_seconds(text, d->harness_s)),
                  "set TMPDIR to a folder that can be written");
+    return PR_OK;
 }
 
 static int print_text(struct cli *c, const struct doctor *d, struct pr_err *err)
@@ -138,6 +140,7 @@ int cmd_doctor(struct cli *c, struct pr_err *err)
 {
     const char *format = arg_get(c, A_DOCTOR_FORMAT);
     struct doctor d = {.arena = c->arena};
+    int rc;
 
     if (arg_on(c, A_SYS_INFO))
         return print_sys_info(err);
@@ -145,7 +148,9 @@ int cmd_doctor(struct cli *c, struct pr_err *err)
     doctor_machine(&d);
     doctor_slots(&d);
     doctor_sensors(&d);
-    measure_harness(&d);
+    rc = measure_harness(&d, err);
+    if (rc)
+        return rc;
     if (format && strcmp(format, "json") == 0)
         return print_json(&d, err);
     return print_text(c, &d, err);

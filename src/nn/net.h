@@ -45,6 +45,8 @@ struct pr_net_opts {
     struct pr_optimizer_opts optimizer;
     uint64_t memory_limit; /* bytes it may take; 0: what the machine has left */
     const struct pr_net_reduce *reduce; /* NULL: it learns alone */
+    const bool *stop; /* becomes true: PR_E_INTR, unless others wait for it;
+                         NULL: never */
 };
 
 /* PR_E_UNAVAIL: no oneDNN here, or no bfloat16 in this processor. PR_E_NOMEM

@@ -8,12 +8,16 @@ static int run_steps(struct pr_net *net, size_t from, size_t to,
                      struct pr_err *err)
 {
     bool profile = net->opts.profile;
+    const bool *stop = net->opts.reduce ? NULL : net->opts.stop;
     uint64_t before = profile ? pr_clock_ns() : 0;
     int rc = PR_OK;
 
     for (size_t i = from; i < to && !rc; i++) {
         struct pr_step *s = &net->steps[i];
 
+        /* A step of a large network takes many seconds. */
+        if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED))
+            return pr_fail(err, PR_E_INTR, "", "interrupted");
         rc = s->run(net, s, err);
         if (profile) {
             uint64_t now = pr_clock_ns();
