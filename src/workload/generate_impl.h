@@ -56,6 +56,12 @@ uint64_t pr_worker_record_bytes(const struct pr_generate_worker *w,
 int pr_worker_read_last(struct pr_generate_worker *w, uint64_t samples,
                         uint64_t *ret_bytes, struct pr_err *err) PR_MUST_CHECK;
 
+/* Whether w->name, a compressed file, is a whole stream and holds what the
+ * specification says: 1 or 0. */
+int pr_worker_holds(struct pr_generate_worker *w,
+                    const struct pr_file_spec *spec,
+                    struct pr_err *err) PR_MUST_CHECK;
+
 /* Bytes of file f and what goes with it that are there already. */
 int pr_worker_present(struct pr_generate_worker *w, uint64_t f, uint64_t *ret,
                       struct pr_err *err) PR_MUST_CHECK;

@@ -3,6 +3,7 @@
  * seed gives. A format that loses something (jpeg), or a file of a given size,
  * is compared with a second copy of the file, made in memory.
  */
+#include "base/deflate.h"
 #include "base/mem.h"
 #include "format/content.h"
 #include "workload/generate_impl.h"
@@ -134,6 +135,68 @@ static int verify_samples(struct pr_generate_worker *w, struct pr_reader *r,
     }
     pr_reader_close(r);
     return rc;
+}
+
+/* Inflates all of an object. 1: it is one whole stream, to its last byte. */
+static int is_stream(struct pr_object *o, struct pr_inflate *z, uint8_t *in,
+                     uint8_t *out, size_t room, struct pr_err *err)
+{
+    enum pr_inflate_end end = PR_INFLATE_MORE;
+
+    for (uint64_t at = 0; at < o->size;) {
+        size_t len = o->size - at < room ? (size_t)(o->size - at) : room;
+        const uint8_t *p = in;
+        int rc = pr_object_read(o, at, len, in, err);
+
+        if (rc)
+            return rc;
+        at += len;
+        for (size_t put = room; len || put == room;) {
+            put = room;
+            end = pr_inflate_run(z, &p, &len, out, &put);
+            if (end == PR_INFLATE_BAD)
+                return 0;
+            if (end == PR_INFLATE_END)
+                break;
+        }
+        if (end == PR_INFLATE_END && (len || at < o->size))
+            return 0;
+    }
+    return end == PR_INFLATE_END;
+}
+
+static int ends_well(struct pr_generate_worker *w, enum pr_wrap wrap,
+                     struct pr_err *err)
+{
+    enum { ROOM = 64 << 10 };
+    struct pr_inflate *z = pr_inflate_new();
+    uint8_t *in = pr_alloc(2 * ROOM);
+    struct pr_object o;
+    int rc =
+        z && in ? pr_object_open(w->st, w->name, &o, err) : pr_fail_nomem(err);
+
+    if (!rc) {
+        pr_inflate_start(z, wrap);
+        rc = is_stream(&o, z, in, in + ROOM, ROOM, err);
+        pr_object_close(&o);
+    }
+    pr_inflate_free(z);
+    pr_free(in);
+    return rc;
+}
+
+int pr_worker_holds(struct pr_generate_worker *w,
+                    const struct pr_file_spec *spec, struct pr_err *err)
+{
+    enum pr_wrap wrap =
+        spec->compression == PR_ZLIB ? PR_WRAP_ZLIB : PR_WRAP_GZIP;
+    /* An archive has a directory at its end. */
+    int rc = spec->compression == PR_ZIP ? 1 : ends_well(w, wrap, err);
+
+    if (rc != 1)
+        return rc;
+    rc = verify_samples(w, w->reader, spec, w->name, err);
+    return rc == PR_E_FORMAT ? 0 : rc ? rc : 1;
 }
 
 /* ---- a second copy */
