@@ -1,6 +1,8 @@
 /* How large MLPerf wants a data set: as `mlpstorage training datasize`. */
 #include "analyse/mlperf.h"
 
+#include "base/units.h"
+
 #include <math.h>
 
 enum { MEMORIES = 5, STEPS = 500, FILES_IN_FOLDER = 10000 };
@@ -9,11 +11,6 @@ enum { MEMORIES = 5, STEPS = 500, FILES_IN_FOLDER = 10000 };
 static double floor_div(double a, double b)
 {
     return rint((a - fmod(a, b)) / b);
-}
-
-static uint64_t to_count(double x)
-{
-    return x >= 0x1p64 ? UINT64_MAX : x > 0 ? (uint64_t)x : 0;
 }
 
 static uint64_t times(uint64_t a, uint64_t b)
@@ -39,11 +36,11 @@ void pr_mlperf_size(const struct pr_mlperf_need *n, struct pr_mlperf_size *ret)
         whole = 0;
     whole = times(n->samples_per_file, whole);
     s.by_memory =
-        whole ? memory / whole : to_count(floor_div((double)memory, file));
+        whole ? memory / whole : pr_to_u64(floor_div((double)memory, file));
     s.by_steps =
         times(times(STEPS, n->accelerators), n->batch) / n->samples_per_file;
     s.files = s.by_memory > s.by_steps ? s.by_memory : s.by_steps;
-    s.bytes = whole ? times(s.files, whole) : to_count((double)s.files * file);
+    s.bytes = whole ? times(s.files, whole) : pr_to_u64((double)s.files * file);
     if (s.files > FILES_IN_FOLDER)
         s.subfolders = s.files / FILES_IN_FOLDER;
     if (s.subfolders == 1)

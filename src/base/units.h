@@ -9,6 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The nearest that there is: what does not fit is UINT64_MAX, or 0. */
+static inline uint64_t pr_to_u64(double x)
+{
+    return x >= 0x1p64 ? UINT64_MAX : x > 0 ? (uint64_t)x : 0;
+}
+
 /* Whole number with optional sign and underscores between digits. */
 bool pr_parse_int(const char *s, int64_t *ret);
 

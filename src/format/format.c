@@ -2,6 +2,7 @@
 #include "format/format.h"
 
 #include "base/mem.h"
+#include "base/units.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -100,6 +101,29 @@ void pr_reader_free(struct pr_reader *r)
     pr_free(r);
 }
 
+int pr_reader_limit(const struct pr_reader *r, uint64_t bytes,
+                    struct pr_err *err)
+{
+    enum { TIMES = 4 };
+    uint64_t most = (uint64_t)1 << 30, said;
+    char a[16], b[16], c[16];
+
+    if (!__builtin_mul_overflow(r->opts.sample_bytes, TIMES, &said) &&
+        said > most)
+        most = said;
+    if (bytes <= most || bytes <= r->obj.size || bytes - r->obj.size <= most)
+        return PR_OK;
+    pr_fail(err, PR_E_FORMAT, r->name,
+            "it has %s and would take %s of memory, more than the limit of %s",
+            pr_format_bytes(a, r->obj.size), pr_format_bytes(b, bytes),
+            pr_format_bytes(c, most));
+    return pr_hint(err,
+                   "the limit is %d times the size of a sample, by "
+                   "dataset.record_length_bytes or record_dims, or 1 GiB "
+                   "if that is more",
+                   TIMES);
+}
+
 int pr_reader_open(struct pr_reader *r, const char *name, struct pr_err *err)
 {
     size_t len = strlen(name);
@@ -112,7 +136,10 @@ int pr_reader_open(struct pr_reader *r, const char *name, struct pr_err *err)
     r->samples = 0;
     r->need = 0;
     r->whole.ndim = 0;
+    r->obj.size = 0;
     rc = r->format->open(r, err);
+    if (!rc)
+        rc = pr_reader_limit(r, r->need, err);
     if (rc)
         r->format->close(r);
     r->is_open = rc == PR_OK;
@@ -135,7 +162,12 @@ int pr_reader_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
 {
     int rc = check_number(r, i, err);
 
-    return rc ? rc : r->format->read(r, i, buf, cap, ret, err);
+    if (!rc)
+        rc = r->format->read(r, i, buf, cap, ret, err);
+    /* It asks for a larger buffer. */
+    if (rc == PR_E_CONF && r->need > cap && pr_reader_limit(r, r->need, NULL))
+        rc = pr_reader_limit(r, r->need, err);
+    return rc;
 }
 
 int pr_reader_read_part(struct pr_reader *r, uint64_t i,

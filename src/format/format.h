@@ -85,11 +85,13 @@ struct pr_sample {
 };
 
 struct pr_read_opts {
-    bool skip_checksum;  /* do not check what has one */
-    bool skip_decode;    /* give the stored bytes: storage alone */
-    uint64_t samples;    /* in each file, where the file does not say which
-                            axis counts them; 0: not known */
-    enum pr_dtype dtype; /* of csv, which does not say it */
+    bool skip_checksum;    /* do not check what has one */
+    bool skip_decode;      /* give the stored bytes: storage alone */
+    uint64_t samples;      /* in each file, where the file does not say which
+                              axis counts them; 0: not known */
+    enum pr_dtype dtype;   /* of csv, which does not say it */
+    uint64_t sample_bytes; /* that the parameters say a sample has; 0: not
+                              known */
 };
 
 struct pr_format;
@@ -138,6 +140,13 @@ void pr_reader_close(struct pr_reader *r);
 /* For formats: a buffer of the reader's with at least so many bytes, aligned
  * to PR_IO_ALIGN; it grows and keeps nothing. NULL: out of memory. */
 uint8_t *pr_reader_scratch(struct pr_reader *r, size_t bytes);
+
+/* For formats, before so much memory is asked for: what is unpacked may be far
+ * larger than its file, so there is a limit beyond the file's size, of 1 GiB or
+ * four times what the parameters say a sample has. A reader's need is checked
+ * for them. */
+int pr_reader_limit(const struct pr_reader *r, uint64_t bytes,
+                    struct pr_err *err) PR_MUST_CHECK;
 
 /* For formats: the file is not what it should be. "FILE: at byte 128: text" */
 int pr_reader_bad(const struct pr_reader *r, uint64_t offset,

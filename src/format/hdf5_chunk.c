@@ -145,7 +145,7 @@ static int check_chunk(struct pr_reader *r, const struct pr_h5_set *s,
         return pr_reader_bad(
             r, at->off, err, "%llu bytes cannot be a chunk of %llu",
             (unsigned long long)at->len, (unsigned long long)s->chunk_bytes);
-    return PR_OK;
+    return pr_reader_limit(r, s->chunk_bytes, err);
 }
 
 static bool is_unfiltered(const struct pr_h5_set *s, uint32_t mask)

@@ -171,10 +171,19 @@ static int64_t widen(enum pr_dtype t, const uint8_t *p)
                          : v.i64;
 }
 
-static int grow_labels(struct pr_npz *d, size_t n, struct pr_err *err)
+static int grow_labels(const struct pr_reader *r, struct pr_npz *d, size_t n,
+                       struct pr_err *err)
 {
+    uint64_t bytes;
+    int rc;
+
     if (n <= d->labels_cap)
         return PR_OK;
+    if (__builtin_mul_overflow(n, sizeof *d->labels, &bytes))
+        bytes = UINT64_MAX;
+    rc = pr_reader_limit(r, bytes, err);
+    if (rc)
+        return rc;
     pr_free(d->labels);
     d->labels_cap = 0;
     d->labels = pr_alloc(n * sizeof *d->labels);
@@ -213,7 +222,7 @@ static int load_labels(struct pr_reader *r, struct pr_npz *d,
 {
     size_t el = pr_dtype_bytes(npy->dtype), n = (size_t)npy->count;
     uint8_t *raw;
-    int rc = grow_labels(d, n, err);
+    int rc = grow_labels(r, d, n, err);
 
     if (rc)
         return rc;

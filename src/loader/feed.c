@@ -34,11 +34,12 @@ static uint64_t delivered_bytes(const struct pr_dataset *d,
 
     if (!dims || !dims->len)
         return (uint64_t)d->opts.record_length_bytes_resize;
+    if (pr_dtype_find(r->transformed_record_element_type, &type))
+        n = pr_dtype_bytes(type);
     for (uint32_t i = 0; i < dims->len; i++)
-        n *= (uint64_t)pr_number(&dims->items[i]);
-    if (!pr_dtype_find(r->transformed_record_element_type, &type))
-        return n;
-    return n * pr_dtype_bytes(type);
+        if (__builtin_mul_overflow(n, (uint64_t)pr_number(&dims->items[i]), &n))
+            return UINT64_MAX;
+    return n;
 }
 
 static void read_settings(struct pr_feed *f)
@@ -73,6 +74,7 @@ static void read_settings(struct pr_feed *f)
         .skip_decode = !r->decode,
         .samples = f->o.set->spec.samples,
         .dtype = f->o.set->spec.dtype,
+        .sample_bytes = pr_spec_sample_bytes(&f->o.set->spec),
     };
 }
 

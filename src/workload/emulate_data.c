@@ -224,6 +224,35 @@ static void note_payload(struct pr_emulate_data *d)
                    "images, and nothing is decoded (reader.decode=false)\n");
 }
 
+/* What is held in memory may not take most of it. */
+static int check_memory(const struct pr_emulate_data *d, bool all,
+                        struct pr_err *err)
+{
+    struct pr_dataset set = d->e->set;
+    uint64_t bytes = 0, most = pr_data_free_memory() / 2;
+    char a[16], b[16];
+    bool exact;
+    int rc;
+
+    if (!all) { /* one file for every name */
+        set.files[PR_TRAIN] = 1;
+        set.files[PR_VALID] = 0;
+        set.spread = 0;
+    }
+    rc = pr_generate_bytes(&set, &bytes, &exact, err);
+    if (rc || bytes <= most)
+        return rc;
+    pr_fail(err, PR_E_CONF, "storage.engine",
+            "'%s' holds %s in memory: %s, more than the limit of %s (half of "
+            "what is free)",
+            d->e->storage.engine, all ? "the data set" : "one file",
+            pr_format_bytes(a, bytes), pr_format_bytes(b, most));
+    return pr_hint(err,
+                   "use fewer or smaller samples%s, or an engine that "
+                   "reads files",
+                   all ? "" : " in a file");
+}
+
 int pr_data_open(struct pr_emulate_data *d, struct pr_err *err)
 {
     const struct pr_emulate *e = d->e;
@@ -235,10 +264,14 @@ int pr_data_open(struct pr_emulate_data *d, struct pr_err *err)
     if (!pr_emulate_reads(e))
         return PR_OK;
     note_payload(d);
-    if (strcmp(e->storage.engine, "null") == 0)
-        return pr_dataset_serve(&e->set, d->st, err);
-    if (strcmp(e->storage.engine, "memory") == 0)
-        return fill_memory(d, err);
+    if (strcmp(e->storage.engine, "null") == 0) {
+        rc = check_memory(d, false, err);
+        return rc ? rc : pr_dataset_serve(&e->set, d->st, err);
+    }
+    if (strcmp(e->storage.engine, "memory") == 0) {
+        rc = check_memory(d, true, err);
+        return rc ? rc : fill_memory(d, err);
+    }
     rc = find_files(d, &found, err);
     if (!rc)
         rc = warn_of_shape(d, &found, err);

@@ -3,6 +3,7 @@
  * others (jpeg, csv, anything compressed) one file is made in memory, and the
  * rest are taken to be like it.
  */
+#include "base/units.h"
 #include "workload/generate_impl.h"
 
 #include <inttypes.h>
@@ -60,10 +61,12 @@ static uint64_t bytes_of(const struct pr_dataset *d,
     uint64_t bytes = d->format->bytes(spec, ret_exact);
     bool also;
 
-    if (!*ret_exact && bytes < UINT64_MAX / 2)
-        bytes = (uint64_t)((double)bytes * ratio);
+    if (!*ret_exact)
+        bytes = pr_to_u64((double)bytes * ratio);
     if (d->has_index) {
-        bytes += spec->samples * 24; /* two numbers and a line end */
+        /* Two numbers and a line end. */
+        if (__builtin_add_overflow(bytes, spec->samples * 24, &bytes))
+            bytes = UINT64_MAX;
         *ret_exact = false;
     }
     if (d->has_labels_apart) {
@@ -111,7 +114,7 @@ int pr_generate_bytes(const struct pr_dataset *d, uint64_t *ret,
             sum = UINT64_MAX;
     }
     if (d->spread > 0 && drawn < files) {
-        sum = (uint64_t)((double)sum / (double)drawn * (double)files);
+        sum = pr_to_u64((double)sum / (double)drawn * (double)files);
         exact = false;
     }
     *ret = sum;

@@ -13,6 +13,7 @@ int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
 {
     struct pr_read_opts ro = {.samples = d->spec.samples,
                               .dtype = d->spec.dtype,
+                              .sample_bytes = pr_spec_sample_bytes(&d->spec),
                               /* The file counts, not what it decodes to. */
                               .skip_decode = d->spec.payload != PR_PIXELS};
     struct pr_read_opts lo = {.samples = d->spec.samples, .dtype = PR_I64};

@@ -2,6 +2,7 @@
  * The workload `emulate`: reads a data set as training would, with emulated
  * accelerators. What it will cost, and how it is started.
  */
+#include "base/units.h"
 #include "workload/checkpoint_place.h"
 #include "workload/emulate_saver.h"
 #include "workload/emulate_session.h"
@@ -145,7 +146,7 @@ static int cost_of_reading(const struct pr_emulate *e, uint64_t set_bytes,
     samples = (double)e->accelerators *
               ((double)done * (double)e->reader.batch_size +
                (double)evals * (double)e->reader.batch_size_eval);
-    ret->read_bytes = pr_emulate_reads(e) ? (uint64_t)(samples * sample) : 0;
+    ret->read_bytes = pr_emulate_reads(e) ? pr_to_u64(samples * sample) : 0;
     ret->seconds = (double)done * pr_duration_mean(&e->compute) +
                    (double)evals * pr_duration_mean(&e->eval);
     ret->seconds_known = true;
