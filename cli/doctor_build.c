@@ -5,6 +5,9 @@
 #include "conf/share.h"
 #include "conf/yaml.h"
 #include "format/format.h"
+#if PR_HAVE_HDF5
+#include "format/hdf5_api.h"
+#endif
 #include "present/canvas.h"
 #include "prony_config.h"
 #include "workload/engine.h"
@@ -41,6 +44,22 @@ static void look_at_formats(struct doctor *d)
         if (!extras[i].there)
             doctor_extra(d, extras[i].what, false, "not built in",
                          extras[i].remedy);
+}
+
+/* The library is loaded when first used: whether it is there is seen then. */
+static void look_at_hdf5(struct doctor *d)
+{
+#if PR_HAVE_HDF5
+    struct pr_err err = {0};
+    char version[32] = "";
+    bool there = pr_h5_version(version, &err) == PR_OK;
+
+    doctor_extra(
+        d, "HDF5", there, pr_arena_str(d->arena, there ? version : err.msg),
+        pr_arena_printf(d->arena, "for the format hdf5: %s", err.hint));
+#else
+    (void)d;
+#endif
 }
 
 /* What native training computes with. */
@@ -91,6 +110,7 @@ void doctor_build(struct doctor *d)
     doctor_found(d, "workloads", true, pr_arena_str(d->arena, names.data),
                  NULL);
     look_at_formats(d);
+    look_at_hdf5(d);
     look_at_onednn(d);
     look_at_mpi(d);
     look_at_cairo(d);

@@ -2,6 +2,7 @@
 #include "format/hdf5_api.h"
 
 #include "format/hdf5_io.h"
+#include "prony_config.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -12,8 +13,9 @@ static const struct {
     const char *name;
     size_t at; /* offset of the pointer */
 } symbols[] = {
-#define FUNC(name) {#name, offsetof(struct pr_h5_api, name)},
-#define ID(name) {#name, offsetof(struct pr_h5_api, name)},
+#define TEXT(name) #name
+#define FUNC(name) {TEXT(name), offsetof(struct pr_h5_api, name)},
+#define ID(name) FUNC(name)
 #include "format/hdf5_api.def"
 #undef FUNC
 #undef ID
@@ -30,18 +32,12 @@ static struct {
 
 static void *open_library(void)
 {
-    /* The number goes with the layout of H5FD_class_t. */
-    static const char *const names[] = {"libhdf5_serial.so.103",
-                                        "libhdf5.so.103"};
+    /* The number in the name goes with the layout of H5FD_class_t. */
+    void *so = dlopen(PR_SONAME_HDF5, RTLD_NOW | RTLD_LOCAL);
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *so = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (so)
-            return so;
-        if (!i)
-            snprintf(lib.why, sizeof lib.why, "%s", dlerror());
-    }
-    return NULL;
+    if (!so)
+        snprintf(lib.why, sizeof lib.why, "%s", dlerror());
+    return so;
 }
 
 static bool find_symbols(void *so)
@@ -68,10 +64,12 @@ static bool start_library(void)
     h5->H5dont_atexit();
     if (h5->H5get_libversion(&major, &minor, &release) < 0)
         return false;
-    if (major != 1 || minor != 10 || release < 5) {
+    if (major != H5_VERS_MAJOR || minor != H5_VERS_MINOR ||
+        (minor == 10 && release < 5)) {
         snprintf(lib.why, sizeof lib.why,
-                 "libhdf5 is %u.%u.%u, not 1.10.5 or a later 1.10", major,
-                 minor, release);
+                 "libhdf5 is %u.%u.%u, this was built for %d.%d%s", major,
+                 minor, release, H5_VERS_MAJOR, H5_VERS_MINOR,
+                 minor == 10 ? ".5 or later" : "");
         return false;
     }
     if (h5->H5open() < 0)
@@ -95,9 +93,22 @@ int pr_h5_load(const struct pr_h5_api **ret, struct pr_err *err)
     pthread_once(&lib.once, load);
     if (!lib.is_there) {
         pr_fail(err, PR_E_UNAVAIL, "hdf5", "%s", lib.why);
-        return pr_hint(err, "apt-get install libhdf5-103-1");
+        return pr_hint(err, "apt-get install libhdf5-dev, then make");
     }
     *ret = &lib.api;
+    return PR_OK;
+}
+
+int pr_h5_version(char out[static 32], struct pr_err *err)
+{
+    const struct pr_h5_api *h5;
+    unsigned major, minor, release;
+    int rc = pr_h5_load(&h5, err);
+
+    if (rc)
+        return rc;
+    h5->H5get_libversion(&major, &minor, &release);
+    snprintf(out, 32, "%u.%u.%u", major, minor, release);
     return PR_OK;
 }
 

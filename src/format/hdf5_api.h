@@ -7,6 +7,8 @@
 
 #include "base/err.h"
 
+/* Functions as they were in 1.10: later versions have them by other names. */
+#define H5_USE_110_API
 #include <hdf5.h>
 
 /* Its constants would call functions that are not linked. */
@@ -26,6 +28,9 @@ struct pr_h5_api {
 
 /* PR_E_UNAVAIL, with the remedy, when there is no such library here. */
 int pr_h5_load(const struct pr_h5_api **ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* Such as 1.10.8. */
+int pr_h5_version(char out[static 32], struct pr_err *err) PR_MUST_CHECK;
 
 /* Around every sequence of calls, from any thread. libhdf5 takes a lock of its
  * own for each call, at best; one for the sequence spares threads that open

@@ -207,6 +207,10 @@ static herr_t vfd_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing)
 hid_t pr_h5_register_driver(const struct pr_h5_api *h5)
 {
     static const H5FD_class_t driver = {
+#ifdef H5FD_CLASS_VERSION /* since 1.14 */
+        .version = H5FD_CLASS_VERSION,
+        .value = (H5FD_class_value_t)416, /* 256 to 511 are for anybody */
+#endif
         .name = "prony",
         .maxaddr = (haddr_t)INT64_MAX,
         .fc_degree = H5F_CLOSE_STRONG,

@@ -164,8 +164,10 @@ static void set_up(struct pr_png_reader *x)
     png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_set_benign_errors(png, x->skip_checksum);
+#ifdef PNG_IGNORE_ADLER32 /* some builds of libpng lack it */
     if (x->skip_checksum)
         png_set_option(png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+#endif
 }
 
 static void decode(void *ctx)

@@ -1,5 +1,6 @@
 /* Loading oneDNN, once a process, and what a struct pr_dnn owns. */
 #include "nn/dnn_impl.h"
+#include "prony_config.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -24,14 +25,9 @@ static struct {
     char why[200];
 } lib = {.once = PTHREAD_ONCE_INIT};
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-
 static void load(void)
 {
-    /* Its number goes with the headers this was built with. */
-    void *so =
-        dlopen("libdnnl.so." TEXT(DNNL_VERSION_MAJOR), RTLD_NOW | RTLD_LOCAL);
+    void *so = dlopen(PR_SONAME_ONEDNN, RTLD_NOW | RTLD_LOCAL);
 
     if (!so) {
         snprintf(lib.why, sizeof lib.why, "%s", dlerror());
@@ -54,7 +50,7 @@ int pr_dnn_load(const struct pr_dnn_api **ret, struct pr_err *err)
     pthread_once(&lib.once, load);
     if (!lib.is_there) {
         pr_fail(err, PR_E_UNAVAIL, "oneDNN", "%s", lib.why);
-        return pr_hint(err, "apt-get install libdnnl%d", DNNL_VERSION_MAJOR);
+        return pr_hint(err, "apt-get install libdnnl-dev, then make");
     }
     *ret = &lib.api;
     return PR_OK;
