@@ -154,7 +154,12 @@ class Scratch:
     def _text(self, f):
         f.seek(0)
         text = f.read().decode("utf-8", "backslashreplace")
-        return text.replace(self.dir, "$TMP").replace(SRC, "$SRC")
+        for path, name in ((self.dir, "$TMP"), (SRC, "$SRC")):
+            # Not within another path or word: the checkout may be in /home.
+            # Where JSON is shown, a path may stand after an escaped newline.
+            text = re.sub(r"(?:(?<=\\n)|(?<![\w.-]))%s(?![\w.-])"
+                          % re.escape(path), lambda _, name=name: name, text)
+        return text
 
     def log_text(self):
         """What --exec-prefix's program complained about, into @LOG@ files."""

@@ -21,26 +21,27 @@
 
 enum { MOST = 8, NOT_SUPPORTED = 3, INVALID = 2, LOST = 15, UNINITIALIZED = 1 };
 
-struct device {
+/* Tags as in base/nvml_impl.h: sanitizers compare the types of functions. */
+struct nvml_handle {
     unsigned number;
     unsigned looks, lost_tries;
 };
 
-struct pci {
+struct nvml_pci {
     char old_bus_id[16];
     unsigned domain, bus, device, device_id, subsystem_id;
     char bus_id[32];
 };
 
-struct memory {
+struct nvml_memory {
     unsigned long long total, free, used;
 };
 
-struct utilisation {
+struct nvml_utilisation {
     unsigned gpu, memory;
 };
 
-struct field {
+struct nvml_field {
     unsigned id, scope;
     long long timestamp, latency_us;
     int type, result;
@@ -51,7 +52,7 @@ struct field {
     } value;
 };
 
-static struct device devices[MOST];
+static struct nvml_handle devices[MOST];
 static unsigned count, lost_device, lost_after, lost_for;
 static unsigned users; /* how often nvmlInit was called more than shutdown */
 static char fail[256];
@@ -74,7 +75,7 @@ static int failure(const char *word)
     return 0;
 }
 
-static int gone(struct device *d)
+static int gone(struct nvml_handle *d)
 {
     if (!users)
         return UNINITIALIZED;
@@ -86,7 +87,7 @@ static int gone(struct device *d)
     return LOST;
 }
 
-static int check(struct device *d, const char *word)
+static int check(struct nvml_handle *d, const char *word)
 {
     int rc = gone(d);
 
@@ -121,7 +122,7 @@ int nvmlInit_v2(void)
         sscanf(lost, "%u:%u:%u", &lost_device, &lost_after, &lost_for) != 3)
         lost_device = MOST;
     for (unsigned i = 0; i < MOST; i++)
-        devices[i] = (struct device){.number = i};
+        devices[i] = (struct nvml_handle){.number = i};
     users++;
     return 0;
 }
@@ -141,7 +142,7 @@ int nvmlDeviceGetCount_v2(unsigned *ret)
 }
 
 /* Each try to get at a lost device brings it nearer to its return. */
-int nvmlDeviceGetHandleByIndex_v2(unsigned i, struct device **ret)
+int nvmlDeviceGetHandleByIndex_v2(unsigned i, struct nvml_handle **ret)
 {
     int rc;
 
@@ -166,7 +167,7 @@ int nvmlSystemGetCudaDriverVersion(int *ret)
     return 0;
 }
 
-int nvmlDeviceGetName(struct device *d, char *out, unsigned size)
+int nvmlDeviceGetName(struct nvml_handle *d, char *out, unsigned size)
 {
     int rc = check(d, "name");
     const char *other = getenv("FAKE_NVML_NAME");
@@ -174,7 +175,7 @@ int nvmlDeviceGetName(struct device *d, char *out, unsigned size)
     return rc ? rc : put_text(out, size, other ? other : "Fake GPU 40GB");
 }
 
-int nvmlDeviceGetUUID(struct device *d, char *out, unsigned size)
+int nvmlDeviceGetUUID(struct nvml_handle *d, char *out, unsigned size)
 {
     char text[64];
     int rc = gone(d);
@@ -185,21 +186,21 @@ int nvmlDeviceGetUUID(struct device *d, char *out, unsigned size)
     return put_text(out, size, text);
 }
 
-int nvmlDeviceGetSerial(struct device *d, char *out, unsigned size)
+int nvmlDeviceGetSerial(struct nvml_handle *d, char *out, unsigned size)
 {
     (void)out;
     (void)size;
     return d->number ? NOT_SUPPORTED : put_text(out, size, "1320000000000");
 }
 
-int nvmlDeviceGetVbiosVersion(struct device *d, char *out, unsigned s)
+int nvmlDeviceGetVbiosVersion(struct nvml_handle *d, char *out, unsigned s)
 {
     int rc = gone(d);
 
     return rc ? rc : put_text(out, s, "92.00.45.00.03");
 }
 
-int nvmlDeviceGetPciInfo_v3(struct device *d, struct pci *ret)
+int nvmlDeviceGetPciInfo_v3(struct nvml_handle *d, struct nvml_pci *ret)
 {
     int rc = gone(d);
 
@@ -211,7 +212,7 @@ int nvmlDeviceGetPciInfo_v3(struct device *d, struct pci *ret)
     return 0;
 }
 
-int nvmlDeviceGetMemoryInfo(struct device *d, struct memory *ret)
+int nvmlDeviceGetMemoryInfo(struct nvml_handle *d, struct nvml_memory *ret)
 {
     int rc = check(d, "memory");
 
@@ -223,7 +224,8 @@ int nvmlDeviceGetMemoryInfo(struct device *d, struct memory *ret)
     return 0;
 }
 
-static int answer(struct device *d, const char *word, unsigned *ret, unsigned u)
+static int answer(struct nvml_handle *d, const char *word, unsigned *ret,
+                  unsigned u)
 {
     int rc = check(d, word);
 
@@ -232,54 +234,55 @@ static int answer(struct device *d, const char *word, unsigned *ret, unsigned u)
     return rc;
 }
 
-int nvmlDeviceGetEnforcedPowerLimit(struct device *d, unsigned *ret)
+int nvmlDeviceGetEnforcedPowerLimit(struct nvml_handle *d, unsigned *ret)
 {
     return answer(d, "power_limit", ret, 400000);
 }
 
-int nvmlDeviceGetMaxPcieLinkGeneration(struct device *d, unsigned *ret)
+int nvmlDeviceGetMaxPcieLinkGeneration(struct nvml_handle *d, unsigned *ret)
 {
     return answer(d, "link", ret, 4);
 }
 
-int nvmlDeviceGetMaxPcieLinkWidth(struct device *d, unsigned *ret)
+int nvmlDeviceGetMaxPcieLinkWidth(struct nvml_handle *d, unsigned *ret)
 {
     return answer(d, "link", ret, 16);
 }
 
-int nvmlDeviceGetMaxClockInfo(struct device *d, int type, unsigned *ret)
+int nvmlDeviceGetMaxClockInfo(struct nvml_handle *d, int type, unsigned *ret)
 {
     return answer(d, "clock", ret, type == 2 ? 1215 : 1410);
 }
 
-int nvmlDeviceGetCudaComputeCapability(struct device *d, int *major, int *minor)
+int nvmlDeviceGetCudaComputeCapability(struct nvml_handle *d, int *major,
+                                       int *minor)
 {
     *major = 8;
     *minor = 0;
     return gone(d);
 }
 
-int nvmlDeviceGetEccMode(struct device *d, int *now, int *later)
+int nvmlDeviceGetEccMode(struct nvml_handle *d, int *now, int *later)
 {
     *now = *later = 1;
     return gone(d);
 }
 
-int nvmlDeviceGetPersistenceMode(struct device *d, int *on)
+int nvmlDeviceGetPersistenceMode(struct nvml_handle *d, int *on)
 {
     *on = 0;
     return gone(d);
 }
 
 /* Only the first knows what that is. */
-int nvmlDeviceGetMigMode(struct device *d, unsigned *now, unsigned *then)
+int nvmlDeviceGetMigMode(struct nvml_handle *d, unsigned *now, unsigned *then)
 {
     *now = *then = 0;
     return d->number ? NOT_SUPPORTED : gone(d);
 }
 
 /* 0 and 1 are joined by four of six links, 2 hangs at a switch by all. */
-int nvmlDeviceGetNvLinkState(struct device *d, unsigned link, int *on)
+int nvmlDeviceGetNvLinkState(struct nvml_handle *d, unsigned link, int *on)
 {
     if (d->number > 2 || link > 5)
         return NOT_SUPPORTED;
@@ -287,29 +290,30 @@ int nvmlDeviceGetNvLinkState(struct device *d, unsigned link, int *on)
     return gone(d);
 }
 
-int nvmlDeviceGetNvLinkRemotePciInfo_v2(struct device *d, unsigned link,
-                                        struct pci *ret)
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(struct nvml_handle *d, unsigned link,
+                                        struct nvml_pci *ret)
 {
     memset(ret, 0, sizeof *ret);
     ret->bus = d->number == 2 ? 0xc0 + link : 0x3b + (1 - d->number);
     return gone(d);
 }
 
-int nvmlDeviceGetP2PStatus(struct device *a, struct device *b, int what,
-                           int *ret)
+int nvmlDeviceGetP2PStatus(struct nvml_handle *a, struct nvml_handle *b,
+                           int what, int *ret)
 {
     *ret = what == 2 && a->number < 3 && b->number < 3 ? 0 : 5;
     return check(a, "path");
 }
 
-int nvmlDeviceGetTopologyCommonAncestor(struct device *a, struct device *b,
-                                        int *ret)
+int nvmlDeviceGetTopologyCommonAncestor(struct nvml_handle *a,
+                                        struct nvml_handle *b, int *ret)
 {
     *ret = b->number > 3 ? 50 : 30;
     return check(a, "path");
 }
 
-int nvmlDeviceGetUtilizationRates(struct device *d, struct utilisation *ret)
+int nvmlDeviceGetUtilizationRates(struct nvml_handle *d,
+                                  struct nvml_utilisation *ret)
 {
     int rc = check(d, "use");
 
@@ -322,43 +326,43 @@ int nvmlDeviceGetUtilizationRates(struct device *d, struct utilisation *ret)
 
 unsigned fake_nvml_power_calls; /* for tests */
 
-int nvmlDeviceGetPowerUsage(struct device *d, unsigned *ret)
+int nvmlDeviceGetPowerUsage(struct nvml_handle *d, unsigned *ret)
 {
     fake_nvml_power_calls++;
     return answer(d, "power", ret, 100000 + d->looks * 1000);
 }
 
-int nvmlDeviceGetTotalEnergyConsumption(struct device *d,
+int nvmlDeviceGetTotalEnergyConsumption(struct nvml_handle *d,
                                         unsigned long long *ret)
 {
     *ret = d->looks * 5000ull;
     return check(d, "energy");
 }
 
-int nvmlDeviceGetClockInfo(struct device *d, int type, unsigned *ret)
+int nvmlDeviceGetClockInfo(struct nvml_handle *d, int type, unsigned *ret)
 {
     return answer(d, "clock", ret, type == 2 ? 1215 : 1000 + d->looks);
 }
 
-int nvmlDeviceGetTemperature(struct device *d, int sensor, unsigned *ret)
+int nvmlDeviceGetTemperature(struct nvml_handle *d, int sensor, unsigned *ret)
 {
     return sensor ? INVALID : answer(d, "temperature", ret, 60 + d->number);
 }
 
 /* The second has none. */
-int nvmlDeviceGetFanSpeed(struct device *d, unsigned *ret)
+int nvmlDeviceGetFanSpeed(struct nvml_handle *d, unsigned *ret)
 {
     return d->number == 1 ? NOT_SUPPORTED : answer(d, "fan", ret, 30);
 }
 
-int nvmlDeviceGetCurrentClocksThrottleReasons(struct device *d,
+int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvml_handle *d,
                                               unsigned long long *ret)
 {
     *ret = d->looks % 4 == 0 ? 0x24 : 0;
     return check(d, "throttle");
 }
 
-int nvmlDeviceGetFieldValues(struct device *d, int n, struct field *f)
+int nvmlDeviceGetFieldValues(struct nvml_handle *d, int n, struct nvml_field *f)
 {
     int rc = gone(d), bad = failure("pcie");
 
