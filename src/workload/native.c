@@ -269,7 +269,6 @@ static bool can_evaluate(const struct pr_native *n)
 
 static void note(struct pr_native *n, struct pr_buf *notes)
 {
-
     note_foreign(n, notes);
     note_machine(n, notes);
     if (n->net.training && n->net.optimizer.kind == PR_ADAM &&
