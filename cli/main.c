@@ -444,6 +444,7 @@ int main(int argc, char **argv)
     int status;
 
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error return */
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file beyond ulimit -f */
     if (dlio_called(argc, argv, &status) || milarun_called(argc, argv, &status))
         return status;
     /* One of the processes that mpirun starts for an experiment. */

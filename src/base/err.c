@@ -62,6 +62,26 @@ int pr_fail(struct pr_err *err, int code, const char *where, const char *fmt,
     return last_code = code;
 }
 
+/* Limits of the system have the same remedy wherever they are met. */
+static const struct {
+    int code;
+    const char *hint;
+} limits[] = {
+    {EMFILE, "raise the limit of open files (ulimit -n)"},
+    {ENFILE, "the whole system has too many open files"},
+    {EFBIG, "the file system or a limit (ulimit -f) does not allow files as "
+            "large as this"},
+    {ENOSPC, "free some space (df -h, df -i), or use another folder"},
+    {EDQUOT, "your quota is used up: free some space, or use another folder"},
+};
+
+static void hint_limit(struct pr_err *err)
+{
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].code == err->sys_errno)
+            snprintf(err->hint, sizeof err->hint, "%s", limits[i].hint);
+}
+
 int pr_fail_errno(struct pr_err *err, int code, const char *where,
                   const char *fmt, ...)
 {
@@ -78,6 +98,7 @@ int pr_fail_errno(struct pr_err *err, int code, const char *where,
         used = strlen(err->msg);
         snprintf(err->msg + used, sizeof err->msg - used, ": %s",
                  strerror(saved));
+        hint_limit(err);
     }
     errno = saved;
     return last_code = code;

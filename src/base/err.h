@@ -12,7 +12,8 @@
 int pr_fail(struct pr_err *err, int code, const char *where, const char *fmt,
             ...) PR_PRINTF(4, 5);
 
-/* As pr_fail; adds the text of errno, and keeps errno itself. */
+/* As pr_fail; adds the text of errno, a hint where a limit of the system was
+ * met, and keeps errno itself. */
 int pr_fail_errno(struct pr_err *err, int code, const char *where,
                   const char *fmt, ...) PR_PRINTF(4, 5);
 

@@ -20,8 +20,9 @@
 
 /* The keeper must outlive what a terminal, a shell or an impatient person
  * sends to everything in sight. */
-static const int ignored[] = {SIGINT,  SIGHUP,  SIGTERM, SIGPIPE, SIGQUIT,
-                              SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR2, SIGALRM};
+static const int ignored[] = {SIGINT,  SIGHUP,  SIGTERM, SIGPIPE,
+                              SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU,
+                              SIGUSR2, SIGALRM, SIGXFSZ};
 
 #define N_IGNORED (sizeof(ignored) / sizeof(ignored[0]))
 
@@ -153,6 +154,7 @@ static _Noreturn void become_body(struct pr_keeper_state *s,
     int status;
 
     prepare(s->self, c, report);
+    (void)signal(SIGXFSZ, SIG_IGN); /* what is ours tells of it instead */
     (void)prctl(PR_SET_NAME, "prony-body");
     close(s->sock);
     close(s->signals);

@@ -22,15 +22,9 @@ static const struct {
     {EACCES, "check the permissions of the file and of the folders above it"},
     {EPERM, "check the permissions of the file and of the folders above it"},
     {ENOTDIR, "a part of the path is a file, expected a folder"},
-    {ENOSPC, "free some space (df -h, df -i), or use another folder"},
-    {EDQUOT, "your quota is used up: free some space, or use another folder"},
     {EROFS, "the file system cannot be written to: use another folder"},
-    {EFBIG, "the file system or a limit (ulimit -f) does not allow files as "
-            "large as this"},
     {EIO, "the device or network failed: the kernel's log (dmesg) may tell"},
     {ESTALE, "the file was replaced on the server: try again"},
-    {EMFILE, "raise the limit of open files (ulimit -n)"},
-    {ENFILE, "the whole system has too many open files"},
 };
 
 /* The path as a user would write it: the root is left out when it is where
@@ -126,7 +120,9 @@ int pr_files_start(struct pr_storage *st, struct pr_err *err)
         return PR_OK;
     pr_fail_errno(err, PR_E_IO, pr_files_root_path(st),
                   "cannot open the folder");
-    return pr_hint(err, "storage.storage_root must be a folder");
+    return errno == EMFILE || errno == ENFILE
+               ? PR_E_IO
+               : pr_hint(err, "storage.storage_root must be a folder");
 }
 
 void pr_files_stop(struct pr_storage *st)
