@@ -96,7 +96,7 @@ bool pr_env_has_word(const char *text, const char *word)
 {
     size_t n = strlen(word);
 
-    for (const char *p = text; (p = strstr(p, word)); p += n)
+    for (const char *p = text; n && (p = strstr(p, word)); p += n)
         if ((p == text || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0'))
             return true;
     return false;

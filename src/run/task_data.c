@@ -97,7 +97,7 @@ static bool has_word(const char *list, const char *word)
 {
     size_t len = strlen(word);
 
-    for (const char *at = list; (at = strstr(at, word)); at += len)
+    for (const char *at = list; len && (at = strstr(at, word)); at += len)
         if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ','))
             return true;
     return false;

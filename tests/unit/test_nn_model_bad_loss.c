@@ -123,6 +123,8 @@ static void losses_are_known(void **state)
          "one loss of two kinds, 'mse' and 'bce'", NULL},
         {"losses: [{mse: y, taget: x}]\n", "f:10:19",
          "'mse' has no option 'taget'", "did you mean 'target'?"},
+        {"losses: [{mse: y, \"\": x}]\n", "f:10:19", "'mse' has no option ''",
+         NULL},
         {"losses: [{mse: y, smoothing: 0.1}]\n", "f:10:19",
          "'mse' has no option 'smoothing'", NULL},
         {"losses: [{multibox: [y, y], reduce: sum}]\n", "f:10:29",
