@@ -1,14 +1,16 @@
 /*
  * Running: 1,000 command experiments of /bin/true one after another, against a
- * plain loop of fork, exec and wait that writes the same files.
+ * plain loop of fork, exec and wait that writes the same files; with run.fsync
+ * against one that also syncs them.
  */
 #include "bench.h"
 #include "rig.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 
-enum { EXPERIMENTS = 1000, ROUNDS = 9 };
+enum { EXPERIMENTS = 1000, SYNCED = 100, ROUNDS = 9 };
 
 /* As long as one of ours. */
 #define EVENT                                                               \
@@ -17,7 +19,17 @@ enum { EXPERIMENTS = 1000, ROUNDS = 9 };
     "\"status\": \"ok\", \"elapsed_s\": 0.000500, \"done\": 1, \"total\": " \
     "1000, \"failed\": 0}\n"
 
-static void put_file(const char *dir, const char *name, const char *text)
+static void sync_path(const char *path, bool folder)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || (folder ? fsync(fd) : fdatasync(fd)) < 0)
+        exit(1);
+    close(fd);
+}
+
+static void put_file(const char *dir, const char *name, const char *text,
+                     bool synced)
 {
     char temp[600], path[600];
     int fd;
@@ -27,8 +39,12 @@ static void put_file(const char *dir, const char *name, const char *text)
     fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0 || write(fd, text, strlen(text)) < 0)
         exit(1);
+    if (synced && fdatasync(fd) < 0)
+        exit(1);
     close(fd);
     rename(temp, path);
+    if (synced)
+        sync_path(dir, true);
 }
 
 static void spawn_true(const char *dir)
@@ -53,25 +69,35 @@ static void spawn_true(const char *dir)
 
 /* The texts are as long as ours. */
 static double plain_loop(const char *dir, const char *params,
-                         const char *result, const char *event)
+                         const char *result, int count, bool synced)
 {
-    char path[512];
+    static const char event[] = EVENT;
+    char path[512], all[512], one[600];
     double start = bench_now();
     int events;
 
     mkdir(dir, 0755);
     snprintf(path, sizeof path, "%s/events.ndjson", dir);
     events = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    snprintf(path, sizeof path, "%s/experiments", dir);
-    mkdir(path, 0755);
-    for (int i = 0; i < EXPERIMENTS; i++) {
+    snprintf(all, sizeof all, "%s/experiments", dir);
+    mkdir(all, 0755);
+    for (int i = 0; i < count; i++) {
         snprintf(path, sizeof path, "%s/experiments/%04d", dir, i);
         mkdir(path, 0755);
-        put_file(path, "params.json", params);
+        put_file(path, "params.json", params, false);
         if (write(events, event, strlen(event)) < 0)
             exit(1);
         spawn_true(path);
-        put_file(path, "result.json", result);
+        if (synced) { /* as much as a run does before it calls this one ok */
+            snprintf(one, sizeof one, "%s/params.json", path);
+            sync_path(one, false);
+            snprintf(one, sizeof one, "%s/log.txt", path);
+            sync_path(one, false);
+            if (fdatasync(events) < 0)
+                exit(1);
+            sync_path(all, true);
+        }
+        put_file(path, "result.json", result, synced);
         if (write(events, event, strlen(event)) < 0)
             exit(1);
     }
@@ -110,27 +136,31 @@ static char *sample(const char *dir, const char *name)
     return read_text(path);
 }
 
-int main(int argc, char **argv)
+/* One variable with so many values. */
+static void list_values(char *out, int count)
 {
-    char base[64], ours[128], plain[128];
-    char run[] = "run", quiet[] = "-q", o[] = "-o", p[] = "-P",
-         command[] = "exp.command=[\"/bin/true\"]", v[] = "-V";
-    double a[ROUNDS], b[ROUNDS];
-    char *list = malloc(EXPERIMENTS * 8), *end = list;
+    out += sprintf(out, "i=[0");
+    for (int i = 1; i < count; i++)
+        out += sprintf(out, ",%d", i);
+    sprintf(out, "]");
+}
 
-    snprintf(base, sizeof base, "%s/prony-bench.XXXXXX",
-             argc > 2 ? argv[2] : "/tmp");
-    if (argc < 2 || !list || !mkdtemp(base)) {
-        fprintf(stderr, "usage: bench_run PRONY\n");
-        return 2;
-    }
-    end += sprintf(end, "i=[0");
-    for (int i = 1; i < EXPERIMENTS; i++)
-        end += sprintf(end, ",%d", i);
-    sprintf(end, "]");
+static void compare(char *prony, const char *base, bool synced)
+{
+    static char list[EXPERIMENTS * 8];
+    int count = synced ? SYNCED : EXPERIMENTS;
+    char ours[128], plain[128];
+    char run[] = "run", quiet[] = "-q", o[] = "-o", p[] = "-P",
+         command[] = "exp.command=[\"/bin/true\"]", v[] = "-V",
+         on[] = "run.fsync=true", off[] = "run.fsync=false";
+    double a[ROUNDS], b[ROUNDS];
+
+    list_values(list, count);
     snprintf(ours, sizeof ours, "%s/ours", base);
     snprintf(plain, sizeof plain, "%s/plain", base);
-    char *way[] = {argv[1], run, quiet, o, ours, p, command, v, list, NULL};
+    char *way[] = {prony, run,     quiet, o,    ours,
+                   p,     command, v,     list, synced ? on : off,
+                   NULL};
     for (int r = 0; r < ROUNDS; r++) {
         sync(); /* or the removal of the last round would be counted */
         a[r] = bench_program(way, "/dev/null").seconds;
@@ -138,14 +168,31 @@ int main(int argc, char **argv)
         char *result = sample(ours, "result.json");
         bench_remove_tree(ours);
         sync();
-        b[r] = plain_loop(plain, params, result, EVENT);
+        b[r] = plain_loop(plain, params, result, count, synced);
         bench_remove_tree(plain);
         free(params);
         free(result);
     }
-    rmdir(base);
-    bench_line("1,000 experiments of /bin/true", "prony run",
-               bench_median(a, ROUNDS), "fork, exec, wait and write",
+    bench_line(synced ? "100 experiments of /bin/true, synced"
+                      : "1,000 experiments of /bin/true",
+               "prony run", bench_median(a, ROUNDS),
+               synced ? "the same, and as many syncs"
+                      : "fork, exec, wait and write",
                bench_median(b, ROUNDS), 1, "s", 1.5);
+}
+
+int main(int argc, char **argv)
+{
+    char base[64];
+
+    snprintf(base, sizeof base, "%s/prony-bench.XXXXXX",
+             argc > 2 ? argv[2] : "/tmp");
+    if (argc < 2 || !mkdtemp(base)) {
+        fprintf(stderr, "usage: bench_run PRONY\n");
+        return 2;
+    }
+    compare(argv[1], base, false);
+    compare(argv[1], base, true);
+    rmdir(base);
     return 0;
 }

@@ -184,11 +184,14 @@ static int generate_one(struct cli *c, struct watch *w,
                         const struct pr_generate_opts *opts,
                         struct pr_generate_result *ret, struct pr_err *err)
 {
+    struct pr_generate_opts own = *opts;
     int rc;
+
+    own.later = d->later;
 
     if (*d->set.note)
         say_warning(d->id, d->set.note, "");
-    rc = pr_generate(&d->set, &d->storage, opts, tick, w, ret, err);
+    rc = pr_generate(&d->set, &d->storage, &own, tick, w, ret, err);
     pr_live_free(w->live);
     w->live = NULL;
     w->phase = NULL;

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -216,6 +217,104 @@ static int open_special(const char *path)
     return fd;
 }
 
+/* ---- what outlives a power cut */
+
+/* Some file systems cannot, which is not ours to mend. */
+static bool is_synced(int rc)
+{
+    return rc == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ||
+           errno == ENOSYS;
+}
+
+int pr_sync_names(const char *folder, struct pr_err *err)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = PR_OK;
+
+    if (fd < 0 && errno == EACCES)
+        return PR_OK; /* we may write there, not look */
+    if (fd < 0 || !is_synced(fsync(fd)))
+        rc = pr_fail_errno(err, PR_E_IO, folder,
+                           "cannot bring the folder to the device");
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+/* The folder that a path is in. False: too long. */
+static bool folder_of(const char *path, char out[static 4096])
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
+
+    if (n >= 4096)
+        return false;
+    memcpy(out, n ? path : ".", n ? n : 1);
+    out[n ? n : 1] = '\0';
+    return true;
+}
+
+static int sync_folder_of(const char *path, struct pr_err *err)
+{
+    char folder[4096];
+
+    return folder_of(path, folder) ? pr_sync_names(folder, err) : PR_OK;
+}
+
+/* A regular file of a folder; -1: it is none, or gone, or not ours to open. */
+static int open_in(DIR *dir, const char *name)
+{
+    int fd = openat(dirfd(dir), name,
+                    O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static bool is_temporary(const char *name)
+{
+    return strncmp(name, PR_TEMP_PREFIX, strlen(PR_TEMP_PREFIX)) == 0;
+}
+
+/* All files are on their way before the first is waited for: the file system
+ * has them with one entry of its journal then, not with one each. Half-made
+ * ones are waited for by those who make them. */
+int pr_sync_files(const char *folder, bool (*of)(void *ctx, const char *name),
+                  void *ctx, struct pr_err *err)
+{
+    DIR *dir = opendir(folder);
+    int rc = PR_OK;
+
+    if (!dir)
+        return pr_fail_errno(err, PR_E_IO, folder, "cannot open");
+    for (int waits = 0; waits < 2; waits++) {
+        struct dirent *e;
+
+        rewinddir(dir);
+        while (!rc && (e = readdir(dir))) {
+            int fd = of && !of(ctx, e->d_name) ? -1 : open_in(dir, e->d_name);
+
+            if (fd >= 0 && !waits)
+                (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+            else if (fd >= 0 && !is_temporary(e->d_name) &&
+                     !is_synced(fdatasync(fd)))
+                rc =
+                    pr_fail_errno(err, PR_E_IO, folder,
+                                  "cannot bring '%s' to the device", e->d_name);
+            if (fd >= 0)
+                close(fd);
+        }
+    }
+    closedir(dir);
+    return rc;
+}
+
+/* ---- writing whole files */
+
 /* Two writers of one path must not share a temporary file. */
 static atomic_uint serial;
 
@@ -230,6 +329,7 @@ int pr_file_create(const char *path, struct pr_new_file *ret,
     struct stat st;
 
     ret->fd = -1;
+    ret->later = false;
     if (n < 0 || (size_t)n >= sizeof ret->temp)
         return pr_fail(err, PR_E_IO, "", "the path '%.100s…' is too long",
                        path);
@@ -255,15 +355,32 @@ int pr_file_put(struct pr_new_file *f, const void *data, size_t len,
     return pr_fail_errno(err, PR_E_IO, f->path, "cannot write");
 }
 
+/* Bytes first, then the name: a name that is on the device without its bytes
+ * is an empty file after a power cut. What is synced later is at least on its
+ * way, which on most file systems is enough for that. */
+static bool settle(const struct pr_new_file *f)
+{
+    if (f->later)
+        (void)sync_file_range(f->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    return f->later || is_synced(fdatasync(f->fd));
+}
+
 int pr_file_commit(struct pr_new_file *f, struct pr_err *err)
 {
-    int fd = f->fd;
+    bool is_new = *f->temp != '\0';
+    bool ok = !is_new || settle(f);
+    int saved = errno;
 
+    if (close(f->fd) < 0 && ok) {
+        saved = errno;
+        ok = false;
+    }
     f->fd = -1;
-    if (close(fd) == 0 && (!*f->temp || rename(f->temp, f->path) == 0))
-        return PR_OK;
+    errno = saved;
+    if (ok && (!is_new || rename(f->temp, f->path) == 0))
+        return is_new && !f->later ? sync_folder_of(f->path, err) : PR_OK;
     pr_fail_errno(err, PR_E_IO, f->path, "cannot write");
-    if (*f->temp)
+    if (is_new)
         (void)unlink(f->temp);
     return PR_E_IO;
 }
@@ -278,18 +395,31 @@ void pr_file_discard(struct pr_new_file *f)
     f->fd = -1;
 }
 
-int pr_file_write(const char *path, const void *data, size_t len,
-                  struct pr_err *err)
+static int write_whole(const char *path, const void *data, size_t len,
+                       bool later, struct pr_err *err)
 {
     struct pr_new_file f;
     int rc = pr_file_create(path, &f, err);
 
+    f.later = later;
     if (!rc)
         rc = pr_file_put(&f, data, len, err);
     if (!rc)
         return pr_file_commit(&f, err);
     pr_file_discard(&f);
     return rc;
+}
+
+int pr_file_write(const char *path, const void *data, size_t len,
+                  struct pr_err *err)
+{
+    return write_whole(path, data, len, false, err);
+}
+
+int pr_file_write_later(const char *path, const void *data, size_t len,
+                        struct pr_err *err)
+{
+    return write_whole(path, data, len, true, err);
 }
 
 int pr_make_dirs(const char *path, struct pr_err *err)
@@ -306,7 +436,13 @@ int pr_make_dirs(const char *path, struct pr_err *err)
             continue;
         memcpy(part, path, i);
         part[i] = '\0';
-        if (mkdir(part, 0755) == 0 || (errno == EEXIST && path[i]))
+        if (mkdir(part, 0755) == 0) {
+            int rc = sync_folder_of(part, err);
+            if (rc)
+                return rc;
+            continue;
+        }
+        if (errno == EEXIST && path[i])
             continue;
         if (errno == EEXIST && stat(part, &st) == 0 && S_ISDIR(st.st_mode))
             continue;

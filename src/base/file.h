@@ -36,9 +36,12 @@ int pr_file_map_in(const char *dir, const char *path, struct pr_view *ret,
 void pr_file_unmap(struct pr_view *v);
 
 /* A file being written under a name of its own beside path, renamed to path by
- * pr_file_commit. A process killed meanwhile leaves path as it was. */
+ * pr_file_commit. A process killed meanwhile leaves path as it was. When commit
+ * returns, the file outlives a power cut; with `later` it does so once somebody
+ * has synced its folder. */
 struct pr_new_file {
     int fd; /* -1: not open */
+    bool later;
     char path[4096];
     char temp[4096]; /* empty: path is a device or pipe, written directly */
 };
@@ -56,11 +59,19 @@ void pr_file_discard(struct pr_new_file *f); /* after a failure; or no-op */
 /* All of it at once. */
 int pr_file_write(const char *path, const void *data, size_t len,
                   struct pr_err *err) PR_MUST_CHECK;
+int pr_file_write_later(const char *path, const void *data, size_t len,
+                        struct pr_err *err) PR_MUST_CHECK;
+
+/* Have the regular files in a folder, not those below it, on stable storage,
+ * those that `of` says yes to (NULL: all); and the names in it. */
+int pr_sync_files(const char *folder, bool (*of)(void *ctx, const char *name),
+                  void *ctx, struct pr_err *err) PR_MUST_CHECK;
+int pr_sync_names(const char *folder, struct pr_err *err) PR_MUST_CHECK;
 
 /* Writes all of it, whatever the kernel takes at a time. False: errno. */
 bool pr_write_all(int fd, const void *data, size_t len);
 
-/* mkdir -p. */
+/* mkdir -p; what is made outlives a power cut. */
 int pr_make_dirs(const char *path, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

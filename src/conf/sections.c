@@ -17,6 +17,12 @@ static const struct pr_opt runtime_opts[] = {
 };
 #undef OWNER
 
+#define OWNER pr_run_params
+static const struct pr_opt run_opts[] = {
+#include "conf/run.def"
+};
+#undef OWNER
+
 #define OWNER pr_null_opts
 static const struct pr_opt null_opts[] = {
 #include "conf/null.def"
@@ -176,6 +182,8 @@ SECTION(pr_exp_section, "exp", "one experiment", exp_opts, struct pr_exp_opts);
 SECTION(pr_runtime_section, "runtime",
         "the surroundings of an experiment's process", runtime_opts,
         struct pr_runtime_opts);
+SECTION(pr_run_section, "run", "how a run keeps what it finds out", run_opts,
+        struct pr_run_params);
 SECTION(pr_null_section, "null", "the workload that does nothing", null_opts,
         struct pr_null_opts);
 SECTION(pr_storage_section, "storage",
@@ -240,6 +248,7 @@ const struct pr_opt_section *const *pr_opt_sections(void)
     static const struct pr_opt_section *const sections[] = {
         &pr_exp_section,
         &pr_runtime_section,
+        &pr_run_section,
         &pr_null_section,
         &pr_storage_section,
         &pr_dataset_hdf5_section, /* before the one it

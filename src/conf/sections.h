@@ -11,6 +11,9 @@ struct pr_exp_opts {
 struct pr_runtime_opts {
 #include "conf/runtime.def"
 };
+struct pr_run_params {
+#include "conf/run.def"
+};
 struct pr_null_opts {
 #include "conf/null.def"
 };
@@ -90,6 +93,7 @@ struct pr_plan_builder_opts {
 
 extern const struct pr_opt_section pr_exp_section;
 extern const struct pr_opt_section pr_runtime_section;
+extern const struct pr_opt_section pr_run_section;
 extern const struct pr_opt_section pr_null_section;
 extern const struct pr_opt_section pr_storage_section;
 extern const struct pr_opt_section pr_dataset_section;

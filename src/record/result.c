@@ -59,10 +59,28 @@ static void put_result(struct pr_buf *b, const struct pr_result *r)
     pr_buf_str(b, "}\n");
 }
 
+/* What the result speaks of: a result that outlives a power cut alone would
+ * hide that its log did not. */
+static int sync_rest(const struct pr_rundir *d, const char *id,
+                     struct pr_err *err)
+{
+    char folder[4096];
+    int rc = pr_rundir_file(d, id, "", folder, err);
+
+    if (!rc)
+        rc = pr_sync_files(folder, NULL, NULL, err);
+    if (!rc)
+        rc = pr_rundir_path(d, "experiments", folder, err);
+    if (!rc)
+        rc = pr_sync_names(folder, err);
+    return rc ? rc : pr_rundir_sync(d, err);
+}
+
 int pr_result_write(const struct pr_rundir *d, const struct pr_result *r,
                     struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(MAX_RESULT);
+    struct pr_new_file f;
     char path[4096];
     int rc = pr_rundir_file(d, r->id, "result.json", path, err);
 
@@ -71,7 +89,16 @@ int pr_result_write(const struct pr_rundir *d, const struct pr_result *r,
     put_result(&b, r);
     if (!pr_buf_ok(&b))
         return pr_fail_nomem(err);
-    return pr_file_write(path, b.data, b.len, err);
+    rc = pr_file_create(path, &f, err);
+    f.later = r->later;
+    if (!rc)
+        rc = pr_file_put(&f, b.data, b.len, err);
+    if (!rc && !r->later)
+        rc = sync_rest(d, r->id, err);
+    if (!rc)
+        return pr_file_commit(&f, err);
+    pr_file_discard(&f);
+    return rc;
 }
 
 int pr_result_read(const char *dir, const char *id, struct pr_arena *a,

@@ -21,9 +21,12 @@ struct pr_result {
     const struct pr_buf *warnings; /* `"text", "text"`; NULL or empty: none */
     const struct pr_buf *rates;    /* of the channel, a JSON object; same */
     const struct pr_buf *monitor;  /* what the machine did, a JSON object */
+    bool later;                    /* a power cut may lose it */
 };
 
-/* Writes experiments/ID/result.json, whole or not at all. */
+/* Writes experiments/ID/result.json, whole or not at all. Unless later is set,
+ * it outlives a power cut when this returns, and so do the files beside it and
+ * the events before it. */
 int pr_result_write(const struct pr_rundir *d, const struct pr_result *r,
                     struct pr_err *err) PR_MUST_CHECK;
 

@@ -289,6 +289,14 @@ int pr_rundir_experiment(const struct pr_rundir *d, const char *id,
     return PR_OK;
 }
 
+int pr_rundir_sync(const struct pr_rundir *d, struct pr_err *err)
+{
+    if (d->events_fd >= 0 && fdatasync(d->events_fd) < 0 && errno != EINVAL)
+        return pr_fail_errno(err, PR_E_IO, d->path,
+                             "cannot bring events.ndjson to the device");
+    return PR_OK;
+}
+
 int pr_rundir_append(struct pr_rundir *d, const struct pr_buf *line,
                      struct pr_err *err)
 {

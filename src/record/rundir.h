@@ -51,6 +51,9 @@ int pr_rundir_experiment(const struct pr_rundir *d, const char *id,
                          bool *ret_begun, unsigned *ret_attempts,
                          struct pr_err *err) PR_MUST_CHECK;
 
+/* Has on stable storage what events.ndjson says so far. */
+int pr_rundir_sync(const struct pr_rundir *d, struct pr_err *err) PR_MUST_CHECK;
+
 /* Appends one line to events.ndjson, in one write. */
 int pr_rundir_append(struct pr_rundir *d, const struct pr_buf *line,
                      struct pr_err *err) PR_MUST_CHECK;

@@ -132,7 +132,7 @@ void pr_contained_begin(const struct pr_contained *c)
             (void)!remove_by(words);
     }
     /* Without it an earlier one is left alone, no more. */
-    (void)!pr_file_write(c->record, c->name, strlen(c->name), NULL);
+    (void)!pr_file_write_later(c->record, c->name, strlen(c->name), NULL);
 }
 
 /* ---- the end */

@@ -53,6 +53,7 @@ static int add(void *ctx, struct pr_job *job, struct pr_err *err)
 
     if (!d || !pr_copy(s->arena, job->params, &params))
         return pr_fail_nomem(err);
+    d->later = !pr_params_sync(job->params);
     snprintf(d->id, sizeof d->id, "%s", job->id);
     rc = pr_dataset_init(&d->set, &params, s->arena, err);
     if (!rc)

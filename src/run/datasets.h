@@ -8,6 +8,7 @@
 struct pr_plan_dataset {
     struct pr_dataset set;
     struct pr_storage_opts storage;
+    bool later;  /* run.fsync is false */
     char id[40]; /* of the first experiment that uses it */
     struct pr_plan_dataset *next;
 };

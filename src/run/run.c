@@ -146,7 +146,9 @@ static int loop(struct pr_runner *r, struct pr_err *err)
     if (!rc && asked_to_stop(r))
         rc = count_rest(r, err);
     e = (struct pr_event){.kind = PR_EVENT_RUN_END};
-    return rc ? rc : pr_runner_record(r, e, err);
+    if (!rc)
+        rc = pr_runner_record(r, e, err);
+    return rc ? rc : pr_rundir_sync(r->opts->dir, err);
 }
 
 /* How the run as a whole went. */

@@ -144,7 +144,7 @@ static bool has_file(const struct pr_suite_source *s)
     return pr_result_status(&s->result) != PR_STATUS_SKIPPED;
 }
 
-static int write_one(struct pr_suite_source *s, struct pr_arena *a,
+static int write_one(struct pr_suite_source *s, bool sync, struct pr_arena *a,
                      struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_FILE);
@@ -162,7 +162,8 @@ static int write_one(struct pr_suite_source *s, struct pr_arena *a,
     pr_buf_char(&text, '\n');
     if (!pr_buf_ok(&text))
         return pr_fail_nomem(err);
-    return pr_file_write(path, text.data, text.len, err);
+    return sync ? pr_file_write(path, text.data, text.len, err)
+                : pr_file_write_later(path, text.data, text.len, err);
 }
 
 int pr_suite_file_write(const char *dir, const char *id,
@@ -174,7 +175,7 @@ int pr_suite_file_write(const char *dir, const char *id,
 
     if (rc != 1 || !has_file(&s))
         return rc < 0 ? rc : PR_OK;
-    return write_one(&s, a, err);
+    return write_one(&s, pr_params_sync(params), a, err);
 }
 
 int pr_suite_file_mend(const char *dir, const char *id,

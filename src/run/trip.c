@@ -61,7 +61,7 @@ static int write_params(struct pr_runner *r, struct pr_trip *t,
     pr_json_write(&full, &t->full);
     if (!pr_buf_ok(&t->params) || !pr_buf_ok(&full))
         return pr_fail_nomem(err);
-    return pr_file_write(path, full.data, full.len, err);
+    return pr_file_write_later(path, full.data, full.len, err);
 }
 
 /* exp.log_file gets a copy of the log. Not for an experiment that will be run
@@ -107,6 +107,7 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
         .started_ns = t->last.end.started_ns,
         .ended_ns = t->last.end.ended_ns,
         .attempts = t->attempts,
+        .later = !pr_params_sync(&t->full),
     };
     struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_END,
                          .id = t->planned.id,
@@ -307,7 +308,7 @@ static int simulate(struct pr_trip *t, struct pr_err *err)
     pr_buf_char(&text, '\n');
     if (!rc && !pr_buf_ok(&text))
         rc = pr_fail_nomem(err);
-    return rc ? rc : pr_file_write(t->log, text.data, text.len, err);
+    return rc ? rc : pr_file_write_later(t->log, text.data, text.len, err);
 }
 
 static int skip(struct pr_runner *r, struct pr_trip *t, const char *why,

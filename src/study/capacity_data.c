@@ -121,7 +121,8 @@ static int tick(void *ctx, const struct pr_generate_status *g)
 
 static int make(struct pr_capacity_study *s, uint64_t files, struct pr_err *err)
 {
-    struct pr_generate_opts opts = {.resume = true};
+    struct pr_generate_opts opts = {.resume = true,
+                                    .later = !pr_params_sync(s->e.job->params)};
     struct pr_storage_opts so = plain(s);
     struct pr_dataset d = set_of(s, files);
     struct pr_generate_result made;

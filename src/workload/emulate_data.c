@@ -29,7 +29,8 @@ static int made_so_far(void *ctx, const struct pr_generate_status *s)
 int pr_data_make(struct pr_emulate_data *d, struct pr_err *err)
 {
     struct pr_emulate *e = d->e;
-    struct pr_generate_opts opts = {.resume = true};
+    struct pr_generate_opts opts = {.resume = true,
+                                    .later = !pr_params_sync(e->job->params)};
     struct pr_generate_result made;
     int rc;
 

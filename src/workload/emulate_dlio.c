@@ -52,7 +52,7 @@ static int write_text(const char *folder, const char *name,
 
     if (!rc && !pr_buf_ok(text))
         rc = pr_fail_nomem(err);
-    return rc ? rc : pr_file_write(path, text->data, text->len, err);
+    return rc ? rc : pr_file_write_later(path, text->data, text->len, err);
 }
 
 /* ---- {r}_output.json */
@@ -252,6 +252,7 @@ static int write_output(struct page *g, const struct pr_emulate *e,
         g->rc = pr_file_create(path, &g->file, g->err);
     if (g->rc)
         return g->rc;
+    g->file.later = true; /* whoever owns the folder syncs it */
     put_output(g, e, s, h, r);
     if (!g->rc)
         g->rc = pr_file_commit(&g->file, g->err);

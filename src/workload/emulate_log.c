@@ -45,5 +45,5 @@ int pr_log_show(struct pr_emulate_log *l, struct pr_err *err)
 int pr_log_save(const struct pr_emulate_log *l, const char *path,
                 struct pr_err *err)
 {
-    return pr_file_write(path, l->kept.data, l->kept.len, err);
+    return pr_file_write_later(path, l->kept.data, l->kept.len, err);
 }

@@ -25,8 +25,13 @@ static void path_in(const struct pr_emulate *e, const char *name,
     snprintf(out, 4096, "%s/%s", e->job->dir, name);
 }
 
+bool pr_watch_has_iostat(const struct pr_emulate *e)
+{
+    return profiles(e, "iostat");
+}
+
 /* DLIO's users ask for a trace by DFTracer's variable. */
-static bool wants_trace(const struct pr_emulate *e)
+bool pr_watch_has_trace(const struct pr_emulate *e)
 {
     const char *env = getenv("DFTRACER_ENABLE");
 
@@ -93,13 +98,13 @@ int pr_watch_start(struct pr_emulate_watch *w, const struct pr_emulate *e,
     int rc = PR_OK;
 
     *w = (struct pr_emulate_watch){.e = e, .start_ns = pr_clock_ns()};
-    if (wants_trace(e))
+    if (pr_watch_has_trace(e))
         rc = start_trace(w, err);
     if (!rc && (e->opts.tensorboard || profiles(e, "tensorboard"))) {
         path_in(e, "tensorboard", path);
         rc = pr_board_open(path, &w->board, err);
     }
-    if (!rc && profiles(e, "iostat"))
+    if (!rc && pr_watch_has_iostat(e))
         rc = start_iostat(w, notes, err);
     if (!rc && (pr_darshan_loaded("/proc", &darshan) || profiles(e, "darshan")))
         pr_darshan_tell(&darshan, e->storage.engine, notes);
@@ -186,7 +191,7 @@ static int copy(const struct pr_emulate_watch *w, const char *name,
     rc = pr_file_map(from, &view, err);
     if (rc)
         return rc;
-    rc = pr_file_write(to, view.data, view.len, err);
+    rc = pr_file_write_later(to, view.data, view.len, err);
     pr_file_unmap(&view);
     return rc;
 }

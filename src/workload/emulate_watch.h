@@ -38,6 +38,10 @@ void pr_watch_saw(void *ctx, unsigned thread, uint64_t accelerator,
  * far: it stays, unless it is good and this fails. */
 int pr_watch_stop(struct pr_emulate_watch *w, int rc, struct pr_err *err);
 
+/* Whether trace.json and iostat.json are asked for. */
+bool pr_watch_has_trace(const struct pr_emulate *e);
+bool pr_watch_has_iostat(const struct pr_emulate *e);
+
 /* Copies iostat.json and trace.json, where they were made, to a folder. */
 int pr_watch_copy(const struct pr_emulate_watch *w, const char *folder,
                   struct pr_err *err) PR_MUST_CHECK;

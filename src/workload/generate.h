@@ -16,10 +16,12 @@
 struct pr_generate_opts {
     unsigned threads; /* 0: one for each processor */
     bool resume, force, verify;
+    bool later; /* a power cut may take it back: run.fsync=false */
 };
 
 struct pr_generate_status {
-    const char *phase; /* "checking", "renaming", "making", "verifying" */
+    const char
+        *phase; /* "checking", "renaming", "making", "syncing", "verifying" */
     uint64_t files, files_total;
     uint64_t bytes, bytes_total;
 };

@@ -59,9 +59,8 @@ struct naming {
     char old_path[2 * PR_NAME_BYTES], new_path[2 * PR_NAME_BYTES];
 };
 
-/* What the kernel knows an object by. */
-static const char *path_of(const struct pr_generate_job *j, const char *name,
-                           char out[static 2 * PR_NAME_BYTES])
+const char *pr_generate_path(const struct pr_generate_job *j, const char *name,
+                             char out[static 2 * PR_NAME_BYTES])
 {
     const char *root = j->so->storage_root;
 
@@ -74,8 +73,8 @@ static const char *path_of(const struct pr_generate_job *j, const char *name,
 /* One that is not there has its new name already, or was never made. */
 static int rename_one(struct naming *n, bool *ret_done, struct pr_err *err)
 {
-    const char *from = path_of(n->job, n->old_name, n->old_path);
-    const char *to = path_of(n->job, n->new_name, n->new_path);
+    const char *from = pr_generate_path(n->job, n->old_name, n->old_path);
+    const char *to = pr_generate_path(n->job, n->new_name, n->new_path);
 
     *ret_done = rename(from, to) == 0;
     if (*ret_done || errno == ENOENT)

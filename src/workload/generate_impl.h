@@ -44,6 +44,11 @@ int pr_worker_make(struct pr_generate_worker *w, uint64_t f,
 int pr_worker_look(struct pr_generate_worker *w, uint64_t f,
                    struct pr_err *err) PR_MUST_CHECK;
 
+/* The same by sizes alone, without opening anything: a file whose size cannot
+ * be foretold must not be empty. */
+int pr_worker_glance(struct pr_generate_worker *w, uint64_t f,
+                     struct pr_err *err) PR_MUST_CHECK;
+
 /* Reads file f back. PR_E_FORMAT: it is not what the seed gives. */
 int pr_worker_verify(struct pr_generate_worker *w, uint64_t f,
                      uint64_t *ret_bytes, struct pr_err *err) PR_MUST_CHECK;
@@ -134,6 +139,10 @@ int pr_generate_find_like(const struct pr_dataset *d,
                           struct pr_dataset **ret, const char **ret_name,
                           struct pr_err *err) PR_MUST_CHECK;
 
+/* What the kernel knows an object by; in out, or the name itself. */
+const char *pr_generate_path(const struct pr_generate_job *j, const char *name,
+                             char out[static 2 * PR_NAME_BYTES]);
+
 /* Renames the files of one set to what they are called in the larger one, and
  * removes those whose contents depend on how many there are. Names that were
  * changed already are fine. */
@@ -173,8 +182,9 @@ int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
                      struct pr_arena *a, struct pr_manifest *ret,
                      struct pr_err *err) PR_MUST_CHECK;
 
-/* from is a smaller set that it grows from; or NULL. */
-int pr_manifest_write(struct pr_storage *st, const struct pr_dataset *d,
+/* from is a smaller set that it grows from; or NULL. It outlives a power cut,
+ * unless that does not matter (pr_generate_opts.later). */
+int pr_manifest_write(struct pr_generate_job *j, const struct pr_dataset *d,
                       bool complete, const struct pr_dataset *from,
                       struct pr_err *err) PR_MUST_CHECK;
 

@@ -71,7 +71,7 @@ static int is_somebody_elses(struct pr_generate_job *j, struct pr_err *err)
 int pr_generate_remove_old(struct pr_generate_job *j, struct pr_err *err)
 {
     struct pr_generate_worker w;
-    int rc = pr_manifest_write(j->st, j->old, false, NULL, err);
+    int rc = pr_manifest_write(j, j->old, false, NULL, err);
 
     if (!rc)
         rc = pr_worker_init(&w, j->old, j->so, NULL, NULL, err);
@@ -164,31 +164,37 @@ static int find_same(struct pr_generate_job *j, const struct pr_manifest *m,
                    "dataset.data_folder");
 }
 
-/* Whether the files of a complete set are there: all of them, or some when
- * there are very many. */
-static int see_files(struct pr_generate_job *j, const struct pr_dataset *set,
+static int see_file(struct pr_generate_job *j, struct pr_generate_worker *w,
+                    uint64_t f, struct pr_err *err)
+{
+    int rc = pr_worker_glance(w, f, err);
+
+    if (rc)
+        return rc < 0 ? rc : pr_generate_keep_going(j, f, err);
+    pr_dataset_name(w->set, f, PR_NAME_DATA, w->name);
+    pr_fail(err, PR_E_IO, j->place,
+            "a file of the data set is gone or not whole: %s",
+            w->name + strlen(w->set->folder) + 1);
+    return pr_hint(err, "--resume makes what is missing");
+}
+
+/* Whether the files of a complete set that were asked for are there and as
+ * long as they should be: all of them, or some when there are very many. */
+static int see_files(struct pr_generate_job *j, const struct pr_dataset *asked,
                      struct pr_err *err)
 {
-    uint64_t files = pr_dataset_files(set);
-    uint64_t step = files / LOOK_AT + 1;
-    struct pr_object_info info;
-    char name[PR_NAME_BYTES];
+    struct pr_storage_opts plain = pr_generate_plain(j->so);
+    uint64_t step = pr_dataset_files(asked) / LOOK_AT + 1, i;
+    struct pr_generate_worker w;
+    int rc = pr_worker_init(&w, j->set, &plain, NULL, NULL, err);
 
-    for (uint64_t f = 0; f < files; f += step) {
-        int rc;
-
-        pr_dataset_name(set, f, PR_NAME_DATA, name);
-        rc = pr_storage_stat(j->st, name, &info, err);
-        if (rc < 0)
-            return rc;
-        if (rc == 0) {
-            pr_fail(err, PR_E_IO, j->place,
-                    "a file of the data set is gone: %s",
-                    name + strlen(set->folder) + 1);
-            return pr_hint(err, "--resume makes what is missing");
-        }
-    }
-    return PR_OK;
+    if (rc)
+        return rc;
+    for (uint64_t f = 0; f < pr_dataset_files(j->set) && !rc; f += step)
+        if (asked->files[pr_dataset_split(j->set, f, &i)] > i)
+            rc = see_file(j, &w, f, err);
+    pr_worker_done(&w);
+    return rc;
 }
 
 /* Of one with more files than asked for, those asked for are looked at; if
@@ -198,14 +204,13 @@ static int look_at_complete(struct pr_generate_job *j,
                             struct pr_err *err)
 {
     bool has_more = pr_dataset_files(j->set) > pr_dataset_files(asked);
-    struct pr_dataset part = *asked;
     struct pr_err why = {0};
     int rc;
 
     if (j->opts->resume && !has_more)
         return PR_OK;
-    memcpy(part.named, j->set->named, sizeof part.named);
-    rc = see_files(j, &part, &why);
+    /* What is verified is read, and every bad file told of. */
+    rc = j->opts->verify ? PR_OK : see_files(j, asked, &why);
     if (rc == PR_E_IO && j->opts->resume)
         return PR_OK;
     if (rc && err)

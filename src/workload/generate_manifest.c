@@ -4,6 +4,7 @@
  * without it are somebody else's. While a set grows it also says what from, for
  * files may have names of both.
  */
+#include "base/file.h"
 #include "base/json.h"
 #include "base/json_build.h"
 #include "workload/generate_impl.h"
@@ -108,7 +109,22 @@ static void add_growth(struct pr_jb *jb, const struct pr_dataset *from)
     pr_jb_end(jb);
 }
 
-int pr_manifest_write(struct pr_storage *st, const struct pr_dataset *d,
+static bool has_files(const struct pr_generate_job *j)
+{
+    return strcmp(j->so->engine, "null") != 0;
+}
+
+static int sync_names(const struct pr_generate_job *j, const char *folder,
+                      struct pr_err *err)
+{
+    char path[2 * PR_NAME_BYTES];
+
+    if (j->opts->later || !has_files(j))
+        return PR_OK;
+    return pr_sync_names(pr_generate_path(j, folder, path), err);
+}
+
+int pr_manifest_write(struct pr_generate_job *j, const struct pr_dataset *d,
                       bool complete, const struct pr_dataset *from,
                       struct pr_err *err)
 {
@@ -133,14 +149,18 @@ int pr_manifest_write(struct pr_storage *st, const struct pr_dataset *d,
     if (!pr_buf_ok(&text))
         return pr_fail_nomem(err);
     snprintf(name, sizeof name, "%s%s", d->folder, file_name);
-    rc = pr_object_create(st, name, text.len, &obj, err);
+    rc = pr_object_create(j->st, name, text.len, &obj, err);
     if (rc)
         return rc;
     rc = pr_object_write(&obj, 0, text.data, text.len, err);
-    if (!rc)
-        return pr_object_commit(&obj, err);
-    pr_object_discard(&obj);
-    return rc;
+    if (!rc && !j->opts->later)
+        rc = pr_object_sync(&obj, err);
+    if (rc) {
+        pr_object_discard(&obj);
+        return rc;
+    }
+    rc = pr_object_commit(&obj, err);
+    return rc ? rc : sync_names(j, d->folder, err);
 }
 
 int pr_manifest_remove(struct pr_storage *st, const struct pr_dataset *d,

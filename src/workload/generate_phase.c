@@ -234,6 +234,7 @@ int pr_generate_phase(struct pr_generate_job *j, const char *phase,
     pr_generate_tick_now(j);
     pr_free(threads);
     pr_free(j->storages);
+    j->started = 0; /* there is nobody to ask any more */
     *ret_seconds = (double)(pr_clock_ns() - start) / 1e9;
     if (j->rc == PR_E_INTR)
         pr_fail(&j->err, PR_E_INTR, j->place, "interrupted");

@@ -53,6 +53,8 @@ int pr_generate_remove(const struct pr_dataset *d,
                        const struct pr_storage_opts *so, struct pr_err *err)
 {
     struct pr_dataset whole = *d;
+    struct pr_generate_opts opts = {.later = false};
+    struct pr_generate_job j = {.so = so, .opts = &opts};
     struct pr_generate_worker w;
     int rc = find_whole(&whole, so, err);
 
@@ -62,7 +64,8 @@ int pr_generate_remove(const struct pr_dataset *d,
         return rc;
     d = &whole;
     /* Whatever happens meanwhile, it is not complete any more. */
-    rc = pr_manifest_write(w.st, d, false, NULL, err);
+    j.st = w.st;
+    rc = pr_manifest_write(&j, d, false, NULL, err);
     for (uint64_t f = 0; !rc && f < pr_dataset_files(d); f++)
         rc = pr_worker_remove(&w, f, err);
     if (!rc)

@@ -232,22 +232,45 @@ static int is_whole(struct pr_generate_worker *w,
     return bytes == pr_spec_sample_bytes(spec);
 }
 
-int pr_worker_look(struct pr_generate_worker *w, uint64_t f, struct pr_err *err)
+/* 1: everything is there, and has the sizes that can be foretold; *ret_exact:
+ * that is all of them. *ret_size: of the file and what its format puts beside
+ * it. */
+static int compare_sizes(struct pr_generate_worker *w, uint64_t f,
+                         struct pr_file_spec *ret_spec, uint64_t *ret_size,
+                         bool *ret_exact, struct pr_err *err)
 {
-    struct pr_file_spec spec;
-    uint64_t sum = 0, others = 0, want;
-    bool exact;
-    int rc = add_sizes(w, f, &sum, err);
+    uint64_t others = 0, want;
+    int rc = add_sizes(w, f, ret_size, err);
 
     if (rc == 1)
         rc = add_other_sizes(w, f, &others, err);
     if (rc != 1)
         return rc;
-    pr_dataset_spec(w->set, &w->sides, f, &spec);
-    want = w->set->format->bytes(&spec, &exact);
-    if (others != other_bytes(w, &spec))
-        return 0;
-    return exact ? sum == want : is_whole(w, &spec, sum, err);
+    pr_dataset_spec(w->set, &w->sides, f, ret_spec);
+    want = w->set->format->bytes(ret_spec, ret_exact);
+    return others == other_bytes(w, ret_spec) &&
+           (!*ret_exact || *ret_size == want);
+}
+
+int pr_worker_look(struct pr_generate_worker *w, uint64_t f, struct pr_err *err)
+{
+    struct pr_file_spec spec;
+    uint64_t size = 0;
+    bool exact;
+    int rc = compare_sizes(w, f, &spec, &size, &exact, err);
+
+    return rc != 1 || exact ? rc : is_whole(w, &spec, size, err);
+}
+
+int pr_worker_glance(struct pr_generate_worker *w, uint64_t f,
+                     struct pr_err *err)
+{
+    struct pr_file_spec spec;
+    uint64_t size = 0;
+    bool exact;
+    int rc = compare_sizes(w, f, &spec, &size, &exact, err);
+
+    return rc == 1 ? exact || size > 0 : rc;
 }
 
 int pr_worker_remove(struct pr_generate_worker *w, uint64_t f,

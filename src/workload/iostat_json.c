@@ -273,6 +273,7 @@ int pr_iostat_write(const struct pr_iostat_text *t, const char *path,
 
     if (rc)
         return rc;
+    f.later = true; /* until the experiment has its result */
     rc = put_all(&f, t, err);
     if (!rc)
         return pr_file_commit(&f, err);

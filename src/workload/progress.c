@@ -56,7 +56,7 @@ void pr_progress_say(struct pr_progress *p, double done, const char *fmt, ...)
                           done);
     pr_buf_str(&json, "}\n");
     if (pr_buf_ok(&json))
-        (void)!pr_file_write(p->path, json.data, json.len, NULL);
+        (void)!pr_file_write_later(p->path, json.data, json.len, NULL);
     p->next_ns = pr_clock_ns() + EVERY_NS;
 }
 

@@ -155,6 +155,7 @@ int pr_task_batches_save(struct pr_task_batches *b, const char *path,
     for (uint64_t i = 0; i < b->count; i++)
         announce(b, i, &w);
     rc = pr_tensor_writer_open(&w, path, err);
+    w.file.later = true; /* it can be made again */
     for (uint64_t i = 0; i < b->count && !rc; i++)
         rc = put_batch(b, i, &w, err);
     if (!rc)

@@ -59,6 +59,7 @@ int pr_trace_open(const char *path, uint64_t start_ns, struct pr_trace **ret,
     if (!t)
         return pr_fail_nomem(err);
     rc = pr_file_create(path, &t->file, err);
+    t->file.later = true; /* until the experiment has its result */
     if (!rc)
         rc = pr_file_put(&t->file, "[\n", 2, err);
     if (rc) {

@@ -47,6 +47,13 @@ const char *pr_job_text(const struct pr_job *job, const char *name)
     return v && v->kind == PR_STR ? v->s : "";
 }
 
+bool pr_params_sync(const struct pr_value *params)
+{
+    const struct pr_value *v = params ? pr_get(params, "run.fsync") : NULL;
+
+    return !v || v->kind != PR_BOOL || v->b;
+}
+
 int pr_job_framework(const struct pr_job *job, const struct pr_framework **ret,
                      struct pr_err *err)
 {

@@ -90,6 +90,9 @@ int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
 /* A parameter that is text; "" when it is not there. */
 const char *pr_job_text(const struct pr_job *job, const char *name);
 
+/* run.fsync: what it leaves is to outlive a power cut. */
+bool pr_params_sync(const struct pr_value *params);
+
 /* The framework of exp.framework. 1: there; 0: it has no file. */
 int pr_job_framework(const struct pr_job *job, const struct pr_framework **ret,
                      struct pr_err *err) PR_MUST_CHECK;

@@ -55,7 +55,7 @@ static int write_model(struct pr_job *job, const struct pr_model *m,
     pr_buf_char(&text, '\n');
     if (!path || !pr_buf_ok(&text))
         return pr_fail_nomem(err);
-    return pr_file_write(path, text.data, text.len, err);
+    return pr_file_write_later(path, text.data, text.len, err);
 }
 
 /* START DIR/FILE as one word, whatever folder the program will start in. */

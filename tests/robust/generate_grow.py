@@ -26,7 +26,8 @@ def parameters(folder, fmt, train, valid, **more):
                   num_files_eval=valid, record_length_bytes=20000,
                   num_classes=7)
     values.update(more)
-    return ["dataset.%s=%s" % row for row in values.items()]
+    return ["run.fsync=false"] + ["dataset.%s=%s" % row
+                                  for row in values.items()]
 
 
 def generate(t, what, args, status=0):

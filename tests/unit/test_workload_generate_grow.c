@@ -50,7 +50,7 @@ static struct pr_generate_result generate(const char *folder,
                                           int valid, bool resume)
 {
     struct pr_generate_opts opts = {
-        .threads = 1, .resume = resume, .verify = true};
+        .threads = 1, .resume = resume, .verify = true, .later = true};
     struct pr_generate_result r;
     struct pr_err err = {0};
     struct pr_dataset d;
@@ -161,23 +161,30 @@ static bool rename_some(const struct pr_dataset *from,
     return many == 0;
 }
 
+/* As a program does that is killed then. */
+static void write_manifest(const struct pr_dataset *d,
+                           const struct pr_dataset *from)
+{
+    struct pr_generate_opts opts = {0};
+    struct pr_generate_job j = {.so = &storage, .opts = &opts};
+    struct pr_err err = {0};
+
+    assert_int_equal(pr_storage_open(&storage, &j.st, &err), PR_OK);
+    assert_int_equal(pr_manifest_write(&j, d, false, from, &err), PR_OK);
+    pr_storage_close(j.st);
+}
+
 /* The folder as a program leaves it that is killed while it renames. */
 static bool leave_half_grown(const char *inside, int many)
 {
     struct pr_dataset small, large;
-    struct pr_err err = {0};
-    struct pr_storage *st;
-    bool done;
 
     remove_set("d");
     generate("d", inside, 4, 2, false);
     make_set("d", inside, 4, 2, &small);
     make_set("d", inside, 11, 2, &large);
-    assert_int_equal(pr_storage_open(&storage, &st, &err), PR_OK);
-    assert_int_equal(pr_manifest_write(st, &large, false, &small, &err), PR_OK);
-    done = rename_some(&small, &large, many);
-    pr_storage_close(st);
-    return done;
+    write_manifest(&large, &small);
+    return rename_some(&small, &large, many);
 }
 
 static void growth_is_finished_from_every_rename(void **state)
@@ -230,15 +237,12 @@ static void unfinished_sets_still_need_a_word(void **state)
     struct pr_generate_opts opts = {.threads = 1};
     struct pr_generate_result r;
     struct pr_err err = {0};
-    struct pr_storage *st;
     struct pr_dataset d;
 
     (void)state;
     generate("d", layouts[0], 8, 0, false);
     make_set("d", layouts[0], 8, 0, &d);
-    assert_int_equal(pr_storage_open(&storage, &st, &err), PR_OK);
-    assert_int_equal(pr_manifest_write(st, &d, false, NULL, &err), PR_OK);
-    pr_storage_close(st);
+    write_manifest(&d, NULL);
     make_set("d", layouts[0], 12, 0, &d);
     assert_int_equal(pr_generate(&d, &storage, &opts, NULL, NULL, &r, &err),
                      PR_E_CONF);
