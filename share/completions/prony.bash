@@ -2,7 +2,7 @@
 # edit.
 
 _prony_verbs='demo plan run rerun generate capacity probe report summary parse scaling compare plot gather model help doctor'
-_prony_sections='exp runtime null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf probe monitor container suite task sys.plan_builder'
+_prony_sections='exp runtime run null storage dataset.hdf5 dataset reader train evaluation workflow output.metric output metric profiling emulate model.parallelism model.transformer model checkpoint nn mlperf probe monitor container suite task sys.plan_builder'
 _prony_names='exp.workload
 exp.command
 exp.args
@@ -60,6 +60,7 @@ runtime.visible_gpus
 runtime.EXPORT_CUDA_VISIBLE_DEVICES
 runtime.EXPORT_CUDA_CACHE_PATH
 runtime.python
+run.fsync
 null.steps
 null.sleep
 storage.engine
@@ -296,6 +297,7 @@ _prony_values()
     exp.docker) echo true false ;;
     exp.rerun) echo never always onfail ;;
     exp.ignore_past_errors) echo true false ;;
+    run.fsync) echo true false ;;
     storage.engine) echo pread direct mmap io_uring memory null ;;
     storage.storage_type) echo local_fs parallel_fs direct_fs s3 aistore ;;
     dataset.format) echo npz npy hdf5 tfrecord csv jpeg jpg png indexed_binary mmap_indexed_binary synthetic ;;

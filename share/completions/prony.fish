@@ -74,6 +74,7 @@ function __prony_names
         runtime.EXPORT_CUDA_VISIBLE_DEVICES 'The assignment as DLBS\'s launchers take it.' \
         runtime.EXPORT_CUDA_CACHE_PATH 'The assignment as DLBS\'s launchers take it.' \
         runtime.python 'Python interpreter for back-ends written in it.' \
+        run.fsync 'Have results, logs and data sets on stable storage before they are called done, so that a power cut takes nothing back.' \
         null.steps 'How often nothing is done.' \
         null.sleep 'Time slept in each step.' \
         storage.engine 'How files are read and written: pread through the page cache, direct past it (O_DIRECT), mmap as mapped memory, io_uring with a queue of requests, memory in the process itself, null nowhere (writes vanish, reads give zeros).' \
@@ -332,6 +333,8 @@ function __prony_settings
         exp.rerun=onfail \
         exp.ignore_past_errors=true \
         exp.ignore_past_errors=false \
+        run.fsync=true \
+        run.fsync=false \
         storage.engine=pread \
         storage.engine=direct \
         storage.engine=mmap \
@@ -559,6 +562,7 @@ function __prony_topics
         doctor 'what this machine and this build have and lack' \
         exp 'one experiment' \
         runtime 'the surroundings of an experiment\'s process' \
+        run 'how a run keeps what it finds out' \
         null 'the workload that does nothing' \
         storage 'where data sets live and how they are reached' \
         dataset.hdf5 'what only HDF5 files have' \

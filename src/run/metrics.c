@@ -421,8 +421,57 @@ int pr_metrics_make_folder(const char *path, struct pr_err *err)
     return pr_make_dirs(folder, err);
 }
 
+/* Any line of a benchmark's log will do. */
+static int see_any(void *ctx, const char *key, size_t len,
+                   const struct pr_value *value, struct pr_err *err)
+{
+    (void)key;
+    (void)len;
+    (void)value;
+    (void)err;
+    *(bool *)ctx = true;
+    return 0;
+}
+
+int pr_metrics_check_log(const char *path, struct pr_err *err)
+{
+    struct pr_log_counts n;
+    struct stat st;
+    bool is_log = false;
+
+    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size ||
+        (pr_log_scan(path, see_any, &is_log, &n, NULL) == PR_OK && is_log))
+        return PR_OK;
+    pr_fail(err, PR_E_CONF, "exp.log_file",
+            "'%s' is not the log of an experiment, so it is kept", path);
+    return pr_hint(err, "move it away, or choose another exp.log_file");
+}
+
+/* The log, and a line by which it is known for one: as DLBS's logs have it. */
+static int write_log(const char *to, const struct pr_view *log, const char *id,
+                     struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf line = PR_BUF_INIT(4096);
+    struct pr_new_file f;
+    int rc = pr_file_create(to, &f, err);
+
+    if (rc)
+        return rc;
+    if (log->len && log->data[log->len - 1] != '\n')
+        pr_buf_char(&line, '\n');
+    pr_buf_printf(&line, "__exp.id__= \"%s\"\n", id);
+    rc = pr_buf_ok(&line) ? pr_file_put(&f, log->data, log->len, err)
+                          : pr_fail_nomem(err);
+    if (!rc)
+        rc = pr_file_put(&f, line.data, line.len, err);
+    if (!rc)
+        return pr_file_commit(&f, err);
+    pr_file_discard(&f);
+    return rc;
+}
+
 int pr_metrics_copy_log(const char *log_path, const char *to, const char *dir,
-                        struct pr_err *err)
+                        const char *id, struct pr_err *err)
 {
     struct pr_view log;
     int rc = pr_metrics_make_folder(to, err);
@@ -431,10 +480,12 @@ int pr_metrics_copy_log(const char *log_path, const char *to, const char *dir,
         return rc;
     if (pr_metrics_is_inside(to, dir))
         return pr_fail(err, PR_E_CONF, to, "it lies in the run directory");
-    rc = pr_file_map(log_path, &log, err);
+    rc = pr_metrics_check_log(to, err);
+    if (!rc)
+        rc = pr_file_map(log_path, &log, err);
     if (rc)
         return rc;
-    rc = pr_file_write(to, log.data, log.len, err);
+    rc = write_log(to, &log, id, err);
     pr_file_unmap(&log);
     return rc;
 }

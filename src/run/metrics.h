@@ -35,10 +35,14 @@ void pr_metrics_warn(struct pr_buf *warnings, const char *fmt, ...)
 int pr_metrics_tail(const char *log_path, struct pr_buf *out,
                     struct pr_err *err) PR_MUST_CHECK;
 
+/* PR_E_CONF: there is a file of somebody's that is no log, which must not be
+ * replaced by one. */
+int pr_metrics_check_log(const char *path, struct pr_err *err) PR_MUST_CHECK;
+
 /* Copies the log to where exp.log_file says, but not into the run directory
  * dir: its files are ours. */
 int pr_metrics_copy_log(const char *log_path, const char *to, const char *dir,
-                        struct pr_err *err) PR_MUST_CHECK;
+                        const char *id, struct pr_err *err) PR_MUST_CHECK;
 
 /* The folder of a file, made where it is missing. */
 int pr_metrics_make_folder(const char *path, struct pr_err *err) PR_MUST_CHECK;

@@ -73,7 +73,8 @@ static void copy_log(const struct pr_trip *t, const char *dir,
 
     if (!*t->job.exp.log_file || !t->attempts || t->last.wrote_log_file ||
         t->last.status == PR_STATUS_INTERRUPTED ||
-        pr_metrics_copy_log(t->log, t->job.exp.log_file, dir, &err) == PR_OK)
+        pr_metrics_copy_log(t->log, t->job.exp.log_file, dir, t->planned.id,
+                            &err) == PR_OK)
         return;
     pr_metrics_warn(warnings, "exp.log_file was not written: %s", err.msg);
 }
@@ -373,7 +374,10 @@ int pr_trip_ready(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
     why = why_skip(&t->job, begun);
     if (why)
         return skip(r, t, why, err);
-    rc = pr_suite_check(&t->job, &t->notes, &inner);
+    if (!pr_metrics_is_inside(t->job.exp.log_file, r->opts->dir->path))
+        rc = pr_metrics_check_log(t->job.exp.log_file, &inner);
+    if (!rc)
+        rc = pr_suite_check(&t->job, &t->notes, &inner);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
     return rc ? fail(r, t, &inner, err) : PR_OK;

@@ -10,6 +10,7 @@
 #include "record/plan_file.h"
 #include "record/sysinfo.h"
 #include "run/jobs.h"
+#include "run/metrics.h"
 #include "run/validate_impl.h"
 #include "workload/job_model.h"
 
@@ -53,6 +54,21 @@ static int check_place(struct pr_validator *v, const struct pr_job *job,
     return pr_lack_note(v, job, &lack, NULL, err);
 }
 
+/* A file of the user's that is no log stays. */
+static int check_log(struct pr_validator *v, const struct pr_job *job,
+                     struct pr_err *err)
+{
+    struct pr_err why = {0};
+    struct pr_lack lack = {
+        .kind = PR_LACK_LOG_FILE, .code = PR_E_CONF, .stops = true};
+
+    if (pr_metrics_check_log(job->exp.log_file, &why) == PR_OK)
+        return PR_OK;
+    lack.what = pr_arena_printf(job->arena, "%s: %s", why.where, why.msg);
+    lack.remedy = why.hint;
+    return pr_lack_note(v, job, &lack, NULL, err);
+}
+
 static int check_places(struct pr_validator *v, const struct pr_job *job,
                         struct pr_err *err)
 {
@@ -61,6 +77,8 @@ static int check_places(struct pr_validator *v, const struct pr_job *job,
                  ? PR_OK
                  : check_place(v, job, "exp.log_file", job->exp.log_file, err);
 
+    if (!rc && strcmp(job->exp.rerun, "never") != 0)
+        rc = check_log(v, job, err);
     if (!rc && *pr_job_text(job, "output.folder"))
         return check_place(v, job, "output.folder",
                            pr_job_text(job, "output.folder"), err);

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "workload/emulate_dlio.h"
 #include "workload/emulate_notes.h"
+#include "workload/emulate_outputs.h"
 #include "workload/emulate_result.h"
 #include "workload/emulate_session_impl.h"
 
@@ -77,7 +78,7 @@ int pr_emulation_report(struct pr_emulation *s, struct pr_err *err)
         rc = write_files(s, s->e.folder, err);
     if (!rc && *s->e.folder && !s->hangs && pr_emulation_measures(s))
         rc = pr_watch_copy(&s->watch, s->e.folder, err);
-    return rc;
+    return rc ? rc : pr_outputs_settle(&s->e, err);
 }
 
 void pr_emulation_report_part(struct pr_emulation *s, const struct pr_err *why)

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "workload/emulate_dlio.h"
 #include "workload/emulate_notes.h"
+#include "workload/emulate_outputs.h"
 #include "workload/emulate_session_impl.h"
 #include "workload/generate.h"
 #include "workload/probe.h"
@@ -122,7 +123,7 @@ static int save_alone(struct pr_emulation *s, struct pr_err *err)
 /* A place that cannot be written to is found before hours were spent. */
 static int make_folder(struct pr_emulation *s, struct pr_err *err)
 {
-    return *s->e.folder ? pr_make_dirs(s->e.folder, err) : PR_OK;
+    return pr_outputs_claim(&s->e, err);
 }
 
 static int make_data(struct pr_emulation *s, struct pr_err *err)

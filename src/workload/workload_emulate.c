@@ -4,6 +4,7 @@
  */
 #include "base/units.h"
 #include "workload/checkpoint_place.h"
+#include "workload/emulate_outputs.h"
 #include "workload/emulate_saver.h"
 #include "workload/emulate_session.h"
 #include "workload/generate.h"
@@ -112,6 +113,8 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 
     if (!rc)
         rc = pr_emulate_check(e, err);
+    if (!rc)
+        rc = pr_outputs_check(e, err);
     if (!rc && pr_probe_wanted(job))
         rc = check_probe(e, job, err);
     else if (!rc && e->workflow.checkpoint)
