@@ -418,7 +418,8 @@ void pr_feed_stats(struct pr_feed *f, struct pr_feed_stats *ret)
         if (!ret->failed && w->stats.failed)
             ret->first_error = w->stats.first_error;
         ret->failed += w->stats.failed;
-        pr_histogram_merge(&ret->sample_ns, &w->stats.sample_ns);
+        ret->timed += w->stats.timed;
+        ret->timed_ns += w->stats.timed_ns;
         timed += w->timed_ns;
         storage += w->timed_storage_ns;
     }

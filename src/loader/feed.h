@@ -110,15 +110,15 @@ int pr_feed_end(struct pr_feed *f, struct pr_err *err) PR_MUST_CHECK;
 /* What was read since pr_feed_begin; to be asked after pr_feed_end. Nothing
  * where a thread hangs. */
 struct pr_feed_stats {
-    uint64_t samples, bytes; /* as decoded */
-    uint64_t storage_bytes;  /* asked of the storage */
-    uint64_t opened;         /* files */
-    uint64_t failed;         /* samples skipped for errors */
-    uint64_t order;          /* sum over samples that only the same ones at
-                                the same places give: see order_hash */
-    double storage_share;    /* of a sample's time: in storage calls; 0 to 1 */
-    struct pr_histogram sample_ns; /* of some of them, open to decoded */
-    struct pr_err first_error;     /* of those skipped */
+    uint64_t samples, bytes;  /* as decoded */
+    uint64_t storage_bytes;   /* asked of the storage */
+    uint64_t opened;          /* files */
+    uint64_t failed;          /* samples skipped for errors */
+    uint64_t order;           /* sum over samples that only the same ones at
+                                 the same places give: see order_hash */
+    double storage_share;     /* of a sample's time: in storage calls; 0 to 1 */
+    uint64_t timed, timed_ns; /* some of them, open to decoded: how many, sum */
+    struct pr_err first_error; /* of those skipped */
 };
 void pr_feed_stats(struct pr_feed *f, struct pr_feed_stats *ret);
 

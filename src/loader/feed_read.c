@@ -223,7 +223,8 @@ static int fetch_timed(struct pr_feed_worker *w, const struct pr_feed_taken *t,
     took = *ret_end - start;
     w->timed_ns += took;
     w->timed_storage_ns += pr_storage_ns(w->st) - before;
-    pr_histogram_add(&w->stats.sample_ns, took);
+    w->stats.timed++;
+    w->stats.timed_ns += took;
     w->rest = took > ALWAYS_ABOVE ? 0 : TIME_EVERY - 1;
     return rc;
 }

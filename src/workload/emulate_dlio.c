@@ -154,17 +154,14 @@ static void put_figures(struct page *g, const struct pr_emulate *e,
 }
 
 static void put_epoch(struct page *g, const struct pr_emulate *e,
-                      const struct pr_dlio_host *h,
                       const struct pr_dlio_epoch *x, uint64_t r)
 {
-    const char *meminfo = pr_dlio_first(x)->meminfo;
-
     pr_dlio_open_epoch(&g->jb, x);
     put_lists(g, "load", x, r, LOAD);
     put_lists(g, "proc", x, r, PROC);
     put_figures(g, e, x, r);
     put_lists(g, "compute", x, r, COMPUTE);
-    pr_dlio_pairs(&g->jb, "host_meminfo", meminfo ? meminfo : h->meminfo);
+    pr_dlio_pairs(&g->jb, "host_meminfo", pr_dlio_first(x)->meminfo);
     pr_dlio_put_time(&g->jb, "end", pr_dlio_last(x)->end_wall_ns);
     pr_jb_end(&g->jb);
     flush_if_full(g);
@@ -228,7 +225,7 @@ static void put_output(struct page *g, const struct pr_emulate *e,
     pr_jb_obj(&g->jb, NULL);
     put_host(&g->jb, e, h);
     while (!g->rc && pr_dlio_next(&cursor, &x))
-        put_epoch(g, e, h, &x, r);
+        put_epoch(g, e, &x, r);
     if (!s->first && s->checkpoints.first)
         put_empty_epoch(g, s);
     pr_jb_str(&g->jb, "hostname", h->name);

@@ -80,6 +80,7 @@ void pr_emulate_accelerators(const struct pr_emulate_stats *s, struct pr_jb *jb,
 
 static void put_epoch(struct pr_jb *jb, const struct pr_phase *p)
 {
+    struct pr_phase_waits w = pr_phase_waits(p);
     double s = pr_phase_seconds(p);
     char order[24];
 
@@ -91,12 +92,10 @@ static void put_epoch(struct pr_jb *jb, const struct pr_phase *p)
     pr_jb_float(jb, "samples_per_second", pr_phase_samples_per_s(p));
     pr_jb_float(jb, "mb_per_second",
                 pr_per((double)p->feed.storage_bytes / 1e6, s));
-    if (p->wait.count) {
-        pr_jb_float(jb, "wait_ms_p50",
-                    (double)pr_histogram_at(&p->wait, 0.5) / 1e6);
-        pr_jb_float(jb, "wait_ms_p99",
-                    (double)pr_histogram_at(&p->wait, 0.99) / 1e6);
-        pr_jb_float(jb, "wait_ms_max", (double)p->wait.max / 1e6);
+    if (w.count) {
+        pr_jb_float(jb, "wait_ms_p50", (double)w.p50_ns / 1e6);
+        pr_jb_float(jb, "wait_ms_p99", (double)w.p99_ns / 1e6);
+        pr_jb_float(jb, "wait_ms_max", (double)w.max_ns / 1e6);
     }
     if (p->feed.samples) {
         snprintf(order, sizeof order, "%016" PRIx64, p->feed.order);

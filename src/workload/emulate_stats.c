@@ -36,11 +36,48 @@ static bool make_lists(struct pr_emulate_stats *s, struct pr_arena *a,
     return l->wait && l->compute;
 }
 
+struct pr_phase_waits pr_phase_waits(const struct pr_phase *p)
+{
+    const struct pr_histogram *h = p->live ? &p->live->wait : NULL;
+
+    if (!h)
+        return p->waits;
+    return (struct pr_phase_waits){h->count, pr_histogram_at(h, 0.5),
+                                   pr_histogram_at(h, 0.99), h->max};
+}
+
+/* The times of the last phase become a part of the sums, and their memory that
+ * of the next one. NULL: out of memory. */
+static struct pr_phase_times *take_times(struct pr_emulate_stats *s,
+                                         struct pr_arena *a)
+{
+    struct pr_phase *p = s->last;
+    struct pr_phase_times *times = p ? p->live : NULL;
+
+    if (!times)
+        return PR_ARENA_NEW(a, struct pr_phase_times);
+    p->waits = pr_phase_waits(p);
+    p->live = NULL;
+    pr_histogram_merge(&s->past[p->evaluation].wait, &times->wait);
+    pr_histogram_merge(&s->past[p->evaluation].step, &times->step);
+    *times = (struct pr_phase_times){0};
+    return times;
+}
+
+static void read_meminfo(struct pr_emulate_stats *s, struct pr_phase *p,
+                         struct pr_arena *a)
+{
+    size_t len;
+
+    if (s->phases++ >= PR_MEMINFO_PHASES ||
+        pr_file_read("/proc/meminfo", 1 << 16, a, &p->meminfo, &len, NULL))
+        p->meminfo = NULL;
+}
+
 struct pr_phase *pr_stats_phase(struct pr_emulate_stats *s, struct pr_arena *a,
                                 uint64_t accelerators, uint64_t steps)
 {
     struct pr_phase *p = PR_ARENA_NEW(a, struct pr_phase);
-    size_t len;
 
     assert(accelerators > 0);
     if (!p)
@@ -50,10 +87,10 @@ struct pr_phase *pr_stats_phase(struct pr_emulate_stats *s, struct pr_arena *a,
     p->cached = -1;
     p->device_bytes = UINT64_MAX;
     p->accel = PR_ARENA_ARRAY(a, struct pr_accel_stats, accelerators);
-    if (!p->accel || !make_lists(s, a, p))
+    p->live = take_times(s, a);
+    if (!p->accel || !p->live || !make_lists(s, a, p))
         return NULL;
-    if (pr_file_read("/proc/meminfo", 1 << 16, a, &p->meminfo, &len, NULL))
-        p->meminfo = NULL;
+    read_meminfo(s, p, a);
     s->listed += accelerators * p->lists.room;
     if (s->last)
         s->last->next = p;
@@ -118,9 +155,8 @@ void pr_stats_step(struct pr_phase *p, const struct pr_step *s, bool window)
     } else {
         a->outside_ns += wait + compute;
     }
-    pr_histogram_add(&p->wait, wait);
-    pr_histogram_add(&p->step, s->end_ns - s->asked_ns);
-    pr_histogram_add(&p->late, late);
+    pr_histogram_add(&p->live->wait, wait);
+    pr_histogram_add(&p->live->step, s->end_ns - s->asked_ns);
     list_step(&p->lists, s);
 }
 

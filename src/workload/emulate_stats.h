@@ -45,6 +45,9 @@ struct pr_accel_stats {
  * in all phases together, that lists are kept of. */
 enum { PR_LIST_STEPS = 100 * 1000, PR_LIST_ALL = 8 * 1000 * 1000 };
 
+/* Phases that what the machine's memory held is kept of. */
+enum { PR_MEMINFO_PHASES = 1000 };
+
 /* Waits and computing times of single steps, in seconds, for DLIO's lists. */
 struct pr_step_lists {
     float *wait, *compute; /* [accelerator * room + step] */
@@ -63,6 +66,12 @@ struct pr_block {
     struct pr_block *next;
 };
 
+/* How long each step took, over all accelerators. They are some kB, and there
+ * may be many epochs: of phases before the last one only sums are kept. */
+struct pr_phase_times {
+    struct pr_histogram wait, step;
+};
+
 struct pr_phase {
     unsigned epoch; /* from 1 */
     bool evaluation;
@@ -70,13 +79,17 @@ struct pr_phase {
     uint64_t start_ns, end_ns, start_wall_ns, end_wall_ns;
     uint64_t accelerators;
     struct pr_accel_stats *accel;
-    struct pr_histogram wait, step, late; /* over all accelerators */
+    struct pr_phase_times *live; /* of the last phase; NULL: see waits */
+    struct pr_phase_waits {
+        uint64_t count, p50_ns, p99_ns, max_ns;
+    } waits; /* of one that others came after */
     struct pr_feed_stats feed;
     struct pr_step_lists lists;
     double cached; /* share of the data in the page cache before; -1: unknown */
     uint64_t device_bytes; /* really fetched from a device; UINT64_MAX: not
                               known */
-    const char *meminfo;   /* /proc/meminfo as it began; NULL: not known */
+    const char *meminfo;   /* /proc/meminfo as it began; NULL: not known, or
+                              one of too many */
     struct pr_block *blocks, *last_block; /* that ended with a checkpoint */
     uint64_t block_ns, block_wall_ns; /* start of the one that runs; 0: as the
                                          phase */
@@ -89,6 +102,9 @@ struct pr_emulate; /* workload/emulate.h */
 
 struct pr_emulate_stats {
     struct pr_phase *first, *last; /* in the order they ran */
+    struct pr_phase_times past[2]; /* of those before the last: trainings,
+                                      evaluations */
+    uint64_t phases;               /* that were begun */
     uint64_t start_ns, end_ns, start_wall_ns, end_wall_ns;
     uint64_t generated_bytes;
     double generated_s;
@@ -110,6 +126,9 @@ struct pr_phase *pr_stats_phase(struct pr_emulate_stats *s, struct pr_arena *a,
 
 /* Forgets the last phase, which was not finished. */
 void pr_stats_drop_last(struct pr_emulate_stats *s);
+
+/* How long its steps waited for their batches. */
+struct pr_phase_waits pr_phase_waits(const struct pr_phase *p);
 
 /* Counts a step. window: whether DLIO's measures count it. */
 void pr_stats_step(struct pr_phase *p, const struct pr_step *s, bool window);

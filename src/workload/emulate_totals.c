@@ -49,7 +49,8 @@ static void add_means(struct means *m, const struct pr_phase *p)
         m->cached_bytes += bytes;
     }
     m->share += f->storage_share * samples;
-    m->sample_s += pr_histogram_mean(&f->sample_ns) / 1e9 * samples;
+    if (f->timed)
+        m->sample_s += (double)f->timed_ns / (double)f->timed / 1e9 * samples;
     m->samples += samples;
 }
 
@@ -66,7 +67,8 @@ void pr_stats_total(const struct pr_emulate_stats *s, bool evaluation,
 {
     struct means m = {0};
 
-    *ret = (struct pr_totals){0};
+    *ret = (struct pr_totals){.wait = s->past[evaluation].wait,
+                              .step = s->past[evaluation].step};
     for (const struct pr_phase *p = s->first; p; p = p->next) {
         if (p->evaluation != evaluation)
             continue;
@@ -82,8 +84,10 @@ void pr_stats_total(const struct pr_emulate_stats *s, bool evaluation,
         add_feed(ret, &p->feed);
         add_device(ret, p);
         add_means(&m, p);
-        pr_histogram_merge(&ret->wait, &p->wait);
-        pr_histogram_merge(&ret->step, &p->step);
+        if (p->live) {
+            pr_histogram_merge(&ret->wait, &p->live->wait);
+            pr_histogram_merge(&ret->step, &p->live->step);
+        }
     }
     /* What could not be read was not delivered. */
     ret->samples -= ret->failed < ret->samples ? ret->failed : ret->samples;

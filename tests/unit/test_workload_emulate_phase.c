@@ -115,7 +115,7 @@ static void fixed_times_are_kept_exactly(void **state)
     assert_true(pr_phase_utilisation(p) <= 1);
     assert_true(pr_phase_seconds(p) >= 0.03);
     assert_int_equal(p->feed.samples, 60);
-    assert_int_equal(p->late.count, 30);
+    assert_int_equal(p->live->wait.count, 30);
     rig_done(&r);
 }
 
@@ -226,7 +226,7 @@ static void uneven_shares_come_to_an_end(void **state)
             assert_int_equal(p->accel[a].steps, pr_order_batches(&r.order, a));
         }
         assert_int_equal(samples, 60);
-        assert_int_equal(p->step.count, steps);
+        assert_int_equal(p->live->step.count, steps);
         assert_adds_up(p, true);
         rig_done(&r);
     }
@@ -245,7 +245,7 @@ static void no_computing_is_all_waiting(void **state)
     assert_int_equal(p->accel[0].compute_ns + p->accel[1].compute_ns, 0);
     assert_true(p->accel[0].wait_ns > 0);
     assert_true(pr_phase_samples_per_s(p) > 0);
-    assert_int_equal(p->late.max, 0);
+    assert_int_equal(p->accel[0].late_max_ns + p->accel[1].late_max_ns, 0);
     rig_done(&r);
 }
 

@@ -2,6 +2,8 @@
  * that follow, ours and DLIO's. */
 #include "test_workload_emulate.h"
 
+#include <malloc.h>
+
 static void a_step_is_split_into_wait_compute_and_lateness(void **state)
 {
     struct bench b;
@@ -41,13 +43,66 @@ static void histograms_cover_all_accelerators(void **state)
     p = add_phase(&b, 1, 1, 3);
     add_step(&b, p, 0, 0.5, 0.25, 0.001);
     add_step(&b, p, 15, 0.25, 1, 0.002);
-    assert_int_equal(p->wait.count, 2);
-    assert_int_equal(p->wait.sum, 750000000);
-    assert_int_equal(p->wait.max, 500000000);
-    assert_int_equal(p->step.sum, 2000000000);
-    assert_int_equal(p->step.max, 1250000000);
-    assert_int_equal(p->late.sum, 3000000);
+    assert_int_equal(p->live->wait.count, 2);
+    assert_int_equal(p->live->wait.sum, 750000000);
+    assert_int_equal(p->live->wait.max, 500000000);
+    assert_int_equal(p->live->step.sum, 2000000000);
+    assert_int_equal(p->live->step.max, 1250000000);
     bench_done(&b);
+}
+
+/* Of an epoch before the last one its waits and what goes into totals stay. */
+static void earlier_phases_keep_sums(void **state)
+{
+    struct pr_phase_waits w;
+    struct pr_phase *p, *q;
+    struct pr_totals t;
+    struct bench b;
+
+    (void)state;
+    bench_init(&b);
+    p = add_phase(&b, 1, 1, 3);
+    add_step(&b, p, 0, 0.5, 0.25, 0);
+    add_step(&b, p, 1, 0.25, 1, 0);
+    q = add_phase(&b, 2, 1, 3);
+    add_step(&b, q, 0, 0.125, 1, 0);
+    assert_null(p->live);
+    w = pr_phase_waits(p);
+    assert_int_equal(w.count, 2);
+    assert_int_equal(w.max_ns, 500000000);
+    assert_near((double)w.p50_ns, 250e6, 250e6 * 0.02);
+    assert_int_equal(pr_phase_waits(q).max_ns, 125000000);
+    pr_stats_total(&b.s, false, &t);
+    assert_int_equal(t.wait.count, 3);
+    assert_int_equal(t.wait.sum, 875000000);
+    assert_int_equal(t.step.max, 1250000000);
+    pr_stats_drop_last(&b.s); /* as one that was not finished */
+    pr_stats_total(&b.s, false, &t);
+    assert_int_equal(t.wait.count, 2);
+    bench_done(&b);
+}
+
+/* Some hundred bytes, and so many for each accelerator; it was 28 kB. */
+static void an_epoch_takes_little_memory(void **state)
+{
+    enum { EPOCHS = 20000, MOST = 2048, ACCELERATORS = 2 };
+    struct pr_arena *a = pr_arena_new(65536);
+    struct pr_emulate_stats *s = calloc(1, sizeof *s);
+    size_t before, after;
+
+    (void)state;
+    assert_non_null(a);
+    assert_non_null(s);
+    for (int i = 0; i < PR_MEMINFO_PHASES; i++)
+        assert_non_null(pr_stats_phase(s, a, ACCELERATORS, 1));
+    before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    for (int i = 0; i < EPOCHS; i++)
+        assert_non_null(pr_stats_phase(s, a, ACCELERATORS, 1));
+    after = mallinfo2().uordblks + mallinfo2().hblkhd;
+    if (after - before > (size_t)EPOCHS * MOST)
+        fail_msg("%zu bytes an epoch", (after - before) / EPOCHS);
+    pr_arena_free(a);
+    free(s);
 }
 
 static void lists_hold_waits_and_computing(void **state)
@@ -267,8 +322,10 @@ static void totals_add_up(void **state)
                                      .failed = 2,
                                      .storage_share = 0.6};
     strcpy(q->feed.first_error.msg, "bad");
-    pr_histogram_add(&p->feed.sample_ns, 4000000);
-    pr_histogram_add(&q->feed.sample_ns, 8000000);
+    p->feed.timed = 1;
+    p->feed.timed_ns = 4000000;
+    q->feed.timed = 1;
+    q->feed.timed_ns = 8000000;
     p->cached = 0;
     q->cached = 1;
     p->accel[3].barrier_ns = second;
@@ -430,6 +487,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_is_split_into_wait_compute_and_lateness),
         cmocka_unit_test(histograms_cover_all_accelerators),
+        cmocka_unit_test(earlier_phases_keep_sums),
+        cmocka_unit_test(an_epoch_takes_little_memory),
         cmocka_unit_test(lists_hold_waits_and_computing),
         cmocka_unit_test(lists_have_a_limit),
         cmocka_unit_test(phases_come_in_order_and_know_nothing_yet),
