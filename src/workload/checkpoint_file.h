@@ -46,7 +46,8 @@ int pr_ckpt_text_write(struct pr_storage *st, const char *path,
 
 /* Reads all of it. With is_verified every byte must be what was written:
  * PR_E_FORMAT names the first that is not. A file that is too short or too long
- * is an error in any case. */
+ * is an error in any case. One that torch.save or TensorFlow wrote must hold
+ * tensors as the model has them, with is_verified as their checksums say. */
 int pr_ckpt_file_read(struct pr_ckpt_io *io, const char *path,
                       const struct pr_ckpt_file *f, uint64_t key,
                       bool is_verified, struct pr_err *err) PR_MUST_CHECK;

@@ -20,6 +20,11 @@ int pr_ckpt_subject_init(struct pr_ckpt_subject *s, struct pr_ckpt_io *io,
                          const char *path, const struct pr_ckpt_file *f,
                          uint64_t key, struct pr_err *err) PR_MUST_CHECK;
 
+/* What TensorFlow has beside a file of contents: its name. */
+int pr_ckpt_companion_path(const struct pr_ckpt_subject *s,
+                           char out[static PATH_MAX],
+                           struct pr_err *err) PR_MUST_CHECK;
+
 /* PR_E_INTR when it is time to stop. */
 int pr_ckpt_look_at_stop(const struct pr_ckpt_io *io, const char *path,
                          struct pr_err *err) PR_MUST_CHECK;

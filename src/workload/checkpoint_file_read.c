@@ -5,9 +5,12 @@
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/noise.h"
+#include "format/tensors_found.h"
+#include "format/tfrecord.h"
 #include "workload/checkpoint_file_impl.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef unsigned long long ull;
@@ -160,22 +163,205 @@ static int verify(struct reading *r, struct pr_err *err)
     return rc;
 }
 
-static int read_whole(struct reading *r, bool is_verified, struct pr_err *err)
+/* ---- what others wrote: their tensors must be the model's, and as their
+ * checksums say */
+
+struct size {
+    enum pr_tensor_type type;
+    uint64_t bytes;
+};
+
+static int by_size(const void *a, const void *b)
 {
-    uint64_t want = pr_tensor_file_bytes(r->s->io->layout, &r->s->list);
+    const struct size *x = a, *y = b;
+
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+/* In any order: names are the writer's own. Empty ones leave no trace. */
+static int check_model(const struct reading *r,
+                       const struct pr_found_list *found, struct pr_arena *a,
+                       struct pr_err *err)
+{
+    const struct pr_tensor_list *list = &r->s->list;
+    struct size *want = PR_ARENA_ARRAY(a, struct size, list->count + 1);
+    struct size *have = PR_ARENA_ARRAY(a, struct size, found->count + 1);
+    size_t n = 0;
+
+    if (!want || !have)
+        return pr_fail_nomem(err);
+    for (uint64_t i = 0; i < list->count; i++) {
+        struct pr_tensor t;
+
+        list->at(list->ctx, i, &t);
+        want[n] =
+            (struct size){t.type, t.elements * pr_tensor_type_bytes(t.type)};
+        n += want[n].bytes != 0;
+    }
+    for (size_t i = 0; i < found->count; i++)
+        have[i] = (struct size){found->items[i].type, found->items[i].bytes};
+    qsort(want, n, sizeof *want, by_size);
+    qsort(have, found->count, sizeof *have, by_size);
+    for (size_t i = 0; i < n || i < found->count; i++)
+        if (i >= n || i >= found->count || by_size(&want[i], &have[i]) != 0) {
+            pr_fail(err, PR_E_FORMAT, r->s->path,
+                    "holds %zu tensors that are not the %zu of this model",
+                    found->count, n);
+            return pr_hint(err, "%s", pr_ckpt_other_model);
+        }
+    return PR_OK;
+}
+
+/* The checksum of one tensor while blocks come by. */
+static int check_sum(struct reading *r, const struct pr_found_list *found,
+                     size_t i, struct pr_err *err)
+{
+    const struct pr_found *f = &found->items[i];
+    uint64_t at = r->at - r->left, left = f->bytes;
+    uint32_t crc = 0;
     int rc = PR_OK;
 
-    if (r->obj.size != want) {
-        pr_fail(err, PR_E_FORMAT, r->s->path,
-                "has %llu bytes, but of this model it would have %llu",
-                (ull)r->obj.size, (ull)want);
-        return pr_hint(err, "%s", pr_ckpt_other_model);
+    while (!rc && (at < f->at || left)) {
+        uint64_t n = at < f->at ? f->at - at : left;
+
+        if (!r->left)
+            rc = next_block(r, err);
+        if (rc)
+            return rc;
+        n = n < r->left ? n : r->left;
+        if (at >= f->at) {
+            crc = found->is_crc32c ? pr_crc32c(crc, r->data, (size_t)n)
+                                   : pr_crc32(crc, r->data, (size_t)n);
+            left -= n;
+        }
+        r->data += n;
+        r->left -= (size_t)n;
+        at += n;
     }
-    if (is_verified)
-        return verify(r, err);
+    if (found->is_crc32c)
+        crc = pr_tfrecord_mask(crc);
+    if (crc == f->crc)
+        return PR_OK;
+    pr_fail(err, PR_E_FORMAT, r->s->path,
+            "the tensor of %llu bytes at byte %llu is not what was written",
+            (ull)f->bytes, (ull)f->at);
+    return pr_hint(err, "its checksum differs: it is damaged");
+}
+
+/* TensorFlow's table beside the file. 1: there is one that is not ours. */
+static int read_table(const struct reading *r, struct pr_arena *a,
+                      struct pr_found_list *ret, struct pr_err *err)
+{
+    enum { MOST = 64 << 20 };
+    struct pr_object obj;
+    char path[PATH_MAX];
+    const uint8_t *part;
+    uint8_t *all;
+    int rc = pr_ckpt_companion_path(r->s, path, err);
+
+    if (!rc)
+        rc = pr_object_open(r->s->io->st, path, &obj, err);
+    if (rc)
+        return rc;
+    all = obj.size <= MOST ? pr_arena_alloc(a, (size_t)obj.size + 1) : NULL;
+    if (!all)
+        rc =
+            pr_fail(err, PR_E_FORMAT, path,
+                    "has %llu bytes, %d are read at most", (ull)obj.size, MOST);
+    for (uint64_t at = 0; !rc && at < obj.size;) {
+        struct pr_ckpt_io *io = r->s->io;
+        uint64_t left = obj.size - at;
+        size_t n = left < io->block_bytes ? (size_t)left : io->block_bytes;
+
+        rc = pr_object_fetch(&obj, at, n, io->block,
+                             (size_t)(io->want - io->block), &part, err);
+        if (!rc)
+            memcpy(all + at, part, n);
+        at += n;
+    }
+    if (!rc && obj.size && all[0] == '{')
+        rc = 1;
+    else if (!rc)
+        rc = pr_found_bundle(all, (size_t)obj.size, r->obj.size, path, a, ret,
+                             err);
+    pr_object_close(&obj);
+    return rc;
+}
+
+/* Whether torch.save wrote it: an archive whose pickle puts what it makes into
+ * its memory, which ours of checkpoint.layout=torch, the same otherwise, does
+ * not. */
+static int is_by_torch(struct reading *r, bool *ret, struct pr_err *err)
+{
+    enum { HEAD = 512 };
+    struct pr_ckpt_io *io = r->s->io;
+    size_t n = r->obj.size < HEAD ? (size_t)r->obj.size : HEAD;
+    const uint8_t *head;
+    int rc = pr_object_fetch(&r->obj, 0, n, io->block,
+                             (size_t)(io->want - io->block), &head, err);
+
+    if (!rc)
+        *ret = pr_found_is_torch(head, n) &&
+               memmem(head, n, "\x80\2}q", 4) != NULL;
+    return rc;
+}
+
+static int wrong_size(const struct reading *r, uint64_t want,
+                      struct pr_err *err)
+{
+    pr_fail(err, PR_E_FORMAT, r->s->path,
+            "has %llu bytes, but of this model it would have %llu",
+            (ull)r->obj.size, (ull)want);
+    return pr_hint(err, "%s", pr_ckpt_other_model);
+}
+
+static int read_plainly(struct reading *r, struct pr_err *err)
+{
+    int rc = PR_OK;
+
     while (!rc && r->at < r->obj.size)
         rc = next_block(r, err);
     return rc;
+}
+
+static int read_foreign(struct reading *r, bool is_torch, uint64_t want,
+                        bool is_verified, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_found_list found = {0};
+    int rc = a ? PR_OK : pr_fail_nomem(err);
+
+    if (!rc && is_torch)
+        rc = pr_found_torch(r->s->io->st, r->s->path, a, &found, err);
+    else if (!rc && r->s->io->shape->is_tensorflow)
+        rc = read_table(r, a, &found, err);
+    else if (!rc)
+        rc = 1;
+    if (rc == 1)
+        return wrong_size(r, want, err);
+    if (!rc)
+        rc = check_model(r, &found, a, err);
+    for (size_t i = 0; !rc && is_verified && i < found.count; i++)
+        rc = check_sum(r, &found, i, err);
+    return rc ? rc : read_plainly(r, err);
+}
+
+static int read_whole(struct reading *r, bool is_verified, struct pr_err *err)
+{
+    uint64_t want = pr_tensor_file_bytes(r->s->io->layout, &r->s->list);
+    bool is_torch = false;
+    int rc = PR_OK;
+
+    /* Archives of ours and of torch.save can be of one size. */
+    if (r->obj.size != want || pr_tensor_wants_crc(r->s->io->layout))
+        rc = is_by_torch(r, &is_torch, err);
+    if (rc)
+        return rc;
+    if (is_torch || r->obj.size != want)
+        return read_foreign(r, is_torch, want, is_verified, err);
+    return is_verified ? verify(r, err) : read_plainly(r, err);
 }
 
 int pr_ckpt_file_read(struct pr_ckpt_io *io, const char *path,

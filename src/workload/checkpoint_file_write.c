@@ -145,8 +145,8 @@ static int write_whole(struct writing *w, struct pr_err *err)
 
 /* ---- what TensorFlow has beside it: a list of what is in it */
 
-static int companion_path(const struct pr_ckpt_subject *s,
-                          char out[static PATH_MAX], struct pr_err *err)
+int pr_ckpt_companion_path(const struct pr_ckpt_subject *s,
+                           char out[static PATH_MAX], struct pr_err *err)
 {
     const char *end =
         strstr(s->path + strlen(s->path) - strlen(s->file->name), ".data-");
@@ -214,7 +214,7 @@ static int finish(struct writing *w, struct pr_err *err)
 
     if (!w->s->io->shape->is_tensorflow)
         return pr_object_commit(&w->obj, err);
-    rc = companion_path(w->s, path, err);
+    rc = pr_ckpt_companion_path(w->s, path, err);
     if (!rc)
         rc = write_companion(w->s, path, err);
     if (rc) {

@@ -651,8 +651,48 @@ def real(g, folder, name, python):
         "checkpoint.num_checkpoints_read", 1) else METRIC_WRITE, "metric")
 
 
+def read_back(g, folder, name, framework):
+    """We read what the real DLIO wrote, and see a byte that changed. It cannot
+    read its own of TensorFlow's, so that it only writes."""
+    if not REAL:
+        g.skip = "no DLIO; name its dlio_benchmark by $PRONY_DLIO"
+        return
+    count, values = CASES[name]
+    code, said = dlio(folder, count, {
+        **ONLY, **values, "framework": framework,
+        "reader.data_loader": framework, "workflow.evaluation": "False",
+        "checkpoint.num_checkpoints_read": 0}, "real", REAL)
+    if "No module named 'tensorflow'" in said:
+        g.skip = "the python of $PRONY_DLIO has no tensorflow"
+        return
+    if not g.check(code == 0, "status %d: %s" % (code, said[-900:])):
+        return
+    more = {"framework": framework, "checkpoint.num_checkpoints_write": 0,
+            "checkpoint.num_checkpoints_read": 1, "checkpoint.verify": "true"}
+    r = ours(g, folder, name, **more)
+    if not r:
+        return
+    g.equal(r.results["checkpoint_reads"], 1, "reads")
+    path = max(glob.glob(os.path.join(folder, "checkpoints", "*", "*")),
+               key=os.path.getsize)
+    with open(path, "r+b") as f:
+        f.seek(os.path.getsize(path) // 2)
+        byte = f.read(1)
+        f.seek(-1, 1)
+        f.write(bytes([byte[0] ^ 1]))
+    shutil.rmtree(os.path.join(folder, "run"))
+    r = run(folder, "default", "exp.accelerators=%d" % count,
+            *("%s=%s" % row for row in {**ONLY, **values, **more}.items()))
+    g.check(r.status != 0 and "not what was written" in r.why(),
+            "a byte that changed: " + r.why())
+
+
 def tensors(tap):
     python = python_with_torch()
+    for framework in ("pytorch", "tensorflow"):
+        for name in ("zero1", "types", "lists_pipeline"):
+            tap.row("we read what the real DLIO wrote", framework + " " + name,
+                    read_back, name, framework)
     for name in CASES:
         tap.row("files and tensors as DLIO's", name, known, name)
         tap.row("torch.load reads ours", name, by_torch, name, python)

@@ -1,0 +1,507 @@
+/*
+ * Where tensors lie in files of torch.save and in TensorFlow's checkpoints.
+ *
+ * TensorFlow's table is an SSTable of LevelDB's: blocks of entries with shared
+ * beginnings of keys, a block that lists the blocks, and a footer with a magic
+ * number. Values are protocol buffers:
+ *   BundleEntryProto { dtype = 1; shape = 2; shard_id = 3; offset = 4; size =
+ * 5; fixed32 crc32c = 6 (masked); slices = 7 } The entry without a key has
+ * BundleHeaderProto { num_shards = 1; endianness = 2
+ * }.
+ */
+#include "format/tensors_found.h"
+
+#include "base/checksum.h"
+#include "base/mem.h"
+#include "format/tfrecord.h"
+#include "format/zip.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned long long ull;
+
+/* ---- both */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct pr_found *x = a, *y = b;
+
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+int pr_found_order(struct pr_found_list *l, uint64_t file_bytes,
+                   const char *name, struct pr_err *err)
+{
+    uint64_t end = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->count; i++)
+        if (l->items[i].bytes)
+            l->items[n++] = l->items[i];
+    l->count = n;
+    if (n)
+        qsort(l->items, n, sizeof *l->items, by_place);
+    for (size_t i = 0; i < n; i++) {
+        const struct pr_found *f = &l->items[i];
+
+        if (f->at < end || f->at > file_bytes || f->bytes > file_bytes - f->at)
+            return pr_fail(err, PR_E_FORMAT, name,
+                           "a tensor of %llu bytes at byte %llu does not lie "
+                           "in its file of %llu bytes, or in another one",
+                           (ull)f->bytes, (ull)f->at, (ull)file_bytes);
+        end = f->at + f->bytes;
+    }
+    return PR_OK;
+}
+
+/* ---- torch.save */
+
+bool pr_found_is_torch(const uint8_t *head, size_t len)
+{
+    return len >= 4 && memcmp(head, "PK\3\4", 4) == 0;
+}
+
+struct archive {
+    struct pr_reader r; /* what zip.h reads with */
+    struct pr_window win;
+    struct pr_zip zip;
+    struct pr_zip_member pickle;
+    bool has_pickle;
+    struct pr_zip_member *data; /* members data/0, data/1, … */
+    uint64_t count;
+};
+
+static bool ends_with(const char *name, size_t len, const char *end)
+{
+    size_t n = strlen(end);
+
+    return len >= n && memcmp(name + len - n, end, n) == 0;
+}
+
+/* The number behind "/data/", or -1. */
+static int64_t data_number(const char *name, size_t len)
+{
+    static const char before[] = "/data/";
+    size_t at = len;
+    int64_t n = 0;
+
+    while (at && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    if (at == len || len - at > 10 || !ends_with(name, at, before))
+        return -1;
+    for (; at < len; at++)
+        n = n * 10 + (name[at] - '0');
+    return n;
+}
+
+static int on_member(void *ctx, const char *name, const struct pr_zip_member *m,
+                     struct pr_err *err)
+{
+    struct archive *f = ctx;
+    int64_t n = data_number(name, m->name_len);
+
+    if (ends_with(name, m->name_len, "/data.pkl")) {
+        f->pickle = *m;
+        f->has_pickle = true;
+    }
+    if (n < 0)
+        return PR_OK;
+    if ((uint64_t)n >= f->zip.members || f->data[n].name_len)
+        return pr_reader_bad(&f->r, m->at, err, "member '%.*s' is one too many",
+                             (int)m->name_len, name);
+    f->data[n] = *m;
+    f->count++;
+    return PR_OK;
+}
+
+/* The bytes of a member that is stored, in the arena. */
+static int fetch_member(struct archive *f, struct pr_zip_member *m,
+                        struct pr_arena *a, uint8_t **ret, struct pr_err *err)
+{
+    enum { MOST = 4 << 20 };
+    uint8_t *all;
+    int rc = pr_zip_locate(&f->zip, m, &f->r, &f->win, err);
+
+    if (rc)
+        return rc;
+    if (m->method != PR_ZIP_STORED || m->bytes > MOST)
+        return pr_reader_bad(&f->r, m->at, err,
+                             "its pickle is packed, or larger than %d bytes",
+                             MOST);
+    all = pr_arena_alloc(a, (size_t)m->bytes + 1);
+    if (!all)
+        return pr_fail_nomem(err);
+    for (uint64_t at = 0; at < m->bytes;) {
+        uint64_t left = m->bytes - at;
+        size_t n = left < PR_WINDOW_MAX ? (size_t)left : PR_WINDOW_MAX;
+        const uint8_t *p;
+
+        rc = pr_window_get(&f->win, &f->r, m->data + at, n, &p, err);
+        if (rc)
+            return rc;
+        memcpy(all + at, p, n);
+        at += n;
+    }
+    if (pr_crc32(0, all, (size_t)m->bytes) != m->crc)
+        return pr_reader_bad(&f->r, m->data, err, "its pickle is damaged");
+    *ret = all;
+    return PR_OK;
+}
+
+static int find_storages(struct archive *f, struct pr_arena *a,
+                         struct pr_found_list *ret, struct pr_err *err)
+{
+    struct pr_torch_storage *storages = NULL;
+    size_t count = 0;
+    uint8_t *text = NULL;
+    int rc = fetch_member(f, &f->pickle, a, &text, err);
+
+    if (!rc)
+        rc = pr_torch_pickle(text, (size_t)f->pickle.bytes, f->r.name, a,
+                             &storages, &count, err);
+    if (rc)
+        return rc;
+    ret->items = PR_ARENA_ARRAY(a, struct pr_found, count + 1);
+    if (!ret->items)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; !rc && i < count; i++) {
+        struct pr_zip_member *m = &f->data[i];
+        uint64_t bytes;
+
+        if (i >= f->zip.members || !m->name_len ||
+            __builtin_mul_overflow(storages[i].elements,
+                                   pr_tensor_type_bytes(storages[i].type),
+                                   &bytes) ||
+            m->bytes != bytes || m->method != PR_ZIP_STORED)
+            return pr_reader_bad(&f->r, f->pickle.at, err,
+                                 "member data/%zu is missing, or has another "
+                                 "size than its pickle says",
+                                 i);
+        rc = pr_zip_locate(&f->zip, m, &f->r, &f->win, err);
+        ret->items[i] =
+            (struct pr_found){storages[i].type, m->data, bytes, m->crc};
+    }
+    ret->count = count;
+    return rc;
+}
+
+static int read_archive(struct archive *f, struct pr_arena *a,
+                        struct pr_found_list *ret, struct pr_err *err)
+{
+    int rc = pr_window_open(&f->win, &f->r, err);
+
+    if (!rc)
+        rc = pr_zip_open(&f->zip, &f->r, &f->win, err);
+    if (rc)
+        return rc;
+    f->data = PR_ARENA_ARRAY(a, struct pr_zip_member, f->zip.members + 1);
+    if (!f->data)
+        return pr_fail_nomem(err);
+    rc = pr_zip_each(&f->zip, &f->r, &f->win, on_member, f, err);
+    if (!rc && !f->has_pickle)
+        rc = pr_reader_bad(&f->r, 0, err,
+                           "this ZIP archive has no data.pkl, so torch.save "
+                           "did not write it");
+    return rc ? rc : find_storages(f, a, ret, err);
+}
+
+int pr_found_torch(struct pr_storage *st, const char *path, struct pr_arena *a,
+                   struct pr_found_list *ret, struct pr_err *err)
+{
+    struct pr_found_list found = {0};
+    struct archive *f = pr_alloc_zeroed(sizeof *f);
+    int rc;
+
+    if (!f)
+        return pr_fail_nomem(err);
+    f->r.st = st;
+    snprintf(f->r.name, sizeof f->r.name, "%s", path);
+    rc = pr_object_open(st, path, &f->r.obj, err);
+    if (!rc) {
+        rc = read_archive(f, a, &found, err);
+        if (!rc)
+            rc = pr_found_order(&found, f->r.obj.size, path, err);
+        pr_object_close(&f->r.obj);
+    }
+    pr_free(f->r.scratch);
+    pr_free(f);
+    if (!rc)
+        *ret = found;
+    return rc;
+}
+
+/* ---- TensorFlow */
+
+enum { FOOTER = 48, TRAILER = 5 };
+
+struct span {
+    const uint8_t *p, *end;
+};
+
+struct table {
+    struct span all;
+    const char *name;
+    struct pr_arena *a;
+    struct pr_found_list found;
+    size_t room;
+    bool has_header;
+    struct pr_err *err;
+};
+
+static int bad(const struct table *t, const char *what)
+{
+    return pr_fail(t->err, PR_E_FORMAT, t->name,
+                   "as a table of TensorFlow's: %s", what);
+}
+
+static bool get_varint(struct span *s, uint64_t *ret)
+{
+    uint64_t v = 0;
+
+    for (unsigned shift = 0; shift < 64 && s->p < s->end; shift += 7) {
+        uint8_t b = *s->p++;
+
+        v |= (uint64_t)(b & 0x7f) << shift;
+        if (b < 0x80) {
+            *ret = v;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool get_span(struct span *s, uint64_t len, struct span *ret)
+{
+    if (len > (size_t)(s->end - s->p))
+        return false;
+    *ret = (struct span){s->p, s->p + len};
+    s->p += len;
+    return true;
+}
+
+/* Of a field of a protocol buffer: a number, or bytes. */
+static bool get_field(struct span *s, uint64_t *ret_tag, uint64_t *ret_number,
+                      struct span *ret_bytes)
+{
+    uint64_t len;
+
+    if (!get_varint(s, ret_tag))
+        return false;
+    switch (*ret_tag & 7) {
+    case 0:
+        return get_varint(s, ret_number);
+    case 1:
+        return get_span(s, 8, ret_bytes);
+    case 2:
+        return get_varint(s, &len) && get_span(s, len, ret_bytes);
+    case 5:
+        return get_span(s, 4, ret_bytes);
+    default:
+        return false;
+    }
+}
+
+struct entry {
+    uint64_t dtype; /* of the header: how many files of contents */
+    uint64_t endian, shard, offset, size;
+    uint32_t crc;
+    bool is_sliced;
+};
+
+static int read_entry(const struct table *t, struct span value,
+                      struct entry *ret)
+{
+    uint64_t tag, n = 0;
+    struct span bytes = {0};
+
+    *ret = (struct entry){0};
+    while (value.p < value.end) {
+        if (!get_field(&value, &tag, &n, &bytes))
+            return bad(t, "an entry is broken");
+        switch (tag) {
+        case 1 << 3:
+            ret->dtype = n;
+            break;
+        case 2 << 3:
+            ret->endian = n;
+            break;
+        case 3 << 3:
+            ret->shard = n;
+            break;
+        case 4 << 3:
+            ret->offset = n;
+            break;
+        case 5 << 3:
+            ret->size = n;
+            break;
+        case 6 << 3 | 5:
+            ret->crc = pr_tfrecord_load32(bytes.p);
+            break;
+        case 7 << 3 | 2:
+            ret->is_sliced = true;
+            break;
+        default: /* the shape: tensors have one dimension */
+            break;
+        }
+    }
+    return PR_OK;
+}
+
+static bool type_of(uint64_t dtype, enum pr_tensor_type *ret)
+{
+    static const struct {
+        uint64_t dtype;
+        enum pr_tensor_type type;
+    } types[] = {
+        {1, PR_TENSOR_FP32}, {2, PR_TENSOR_FP64},  {4, PR_TENSOR_UINT8},
+        {6, PR_TENSOR_INT8}, {14, PR_TENSOR_BF16}, {19, PR_TENSOR_FP16},
+    };
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].dtype == dtype) {
+            *ret = types[i].type;
+            return true;
+        }
+    return false;
+}
+
+static int note_header(struct table *t, const struct entry *e)
+{
+    if (e->dtype != 1 || e->endian)
+        return bad(t, "it is of several files of contents, or of a big-endian "
+                      "machine");
+    t->has_header = true;
+    return PR_OK;
+}
+
+static int note(struct table *t, const struct entry *e)
+{
+    enum { STRING = 7, INT64 = 9 }; /* of the saver's own */
+    struct pr_found f = {.at = e->offset, .bytes = e->size, .crc = e->crc};
+
+    if (e->shard || e->is_sliced)
+        return bad(t, "a tensor is in several files or parts");
+    if (e->dtype == STRING || e->dtype == INT64)
+        return PR_OK;
+    if (!type_of(e->dtype, &f.type))
+        return bad(t, "a tensor has a type that checkpoints do not have");
+    if (t->found.count == t->room) {
+        size_t room = t->room ? 2 * t->room : 64;
+        struct pr_found *more = PR_ARENA_ARRAY(t->a, struct pr_found, room);
+
+        if (!more)
+            return pr_fail_nomem(t->err);
+        if (t->found.count)
+            memcpy(more, t->found.items, t->found.count * sizeof *more);
+        t->found.items = more;
+        t->room = room;
+    }
+    t->found.items[t->found.count++] = f;
+    return PR_OK;
+}
+
+/* A block by its handle, without the list of restarts at its end. */
+static int open_block(const struct table *t, struct span *handle,
+                      struct span *ret)
+{
+    struct span from = t->all, trailer;
+    uint64_t at, len;
+    uint32_t restarts;
+    size_t tail;
+
+    if (!get_varint(handle, &at) || !get_varint(handle, &len) ||
+        !get_span(&from, at, ret) || !get_span(&from, len, ret) ||
+        !get_span(&from, TRAILER, &trailer) || len < 4)
+        return bad(t, "a block lies outside of it");
+    if (trailer.p[0])
+        return bad(t, "a block is packed");
+    if (pr_tfrecord_mask(pr_crc32c(0, ret->p, (size_t)len + 1)) !=
+        pr_tfrecord_load32(trailer.p + 1))
+        return bad(t, "a block is damaged");
+    restarts = pr_tfrecord_load32(ret->end - 4);
+    if (restarts > (len - 4) / 4)
+        return bad(t, "a block is broken");
+    tail = 4 + 4 * (size_t)restarts;
+    ret->end -= tail;
+    return PR_OK;
+}
+
+/* The next entry of a block. Of keys only whether there is one matters. */
+static int next_entry(const struct table *t, struct span *block,
+                      bool *ret_has_key, struct span *ret_value)
+{
+    uint64_t shared, rest, len;
+    struct span key;
+
+    if (!get_varint(block, &shared) || !get_varint(block, &rest) ||
+        !get_varint(block, &len) || !get_span(block, rest, &key) ||
+        !get_span(block, len, ret_value))
+        return bad(t, "a block is broken");
+    *ret_has_key = shared || rest;
+    return PR_OK;
+}
+
+static int read_block(struct table *t, struct span block)
+{
+    int rc = PR_OK;
+
+    while (!rc && block.p < block.end) {
+        struct entry e;
+        struct span value;
+        bool has_key;
+
+        rc = next_entry(t, &block, &has_key, &value);
+        if (!rc)
+            rc = read_entry(t, value, &e);
+        if (!rc)
+            rc = has_key ? note(t, &e) : note_header(t, &e);
+    }
+    return rc;
+}
+
+static int read_blocks(struct table *t)
+{
+    struct span footer = {t->all.end - FOOTER, t->all.end}, block, index;
+    uint64_t skipped;
+    int rc;
+
+    if (!get_varint(&footer, &skipped) || !get_varint(&footer, &skipped))
+        return bad(t, "its footer is broken");
+    rc = open_block(t, &footer, &index);
+    while (!rc && index.p < index.end) {
+        struct span handle;
+        bool has_key;
+
+        rc = next_entry(t, &index, &has_key, &handle);
+        if (!rc)
+            rc = open_block(t, &handle, &block);
+        if (!rc)
+            rc = read_block(t, block);
+    }
+    if (!rc && !t->has_header)
+        rc = bad(t, "it has no header");
+    return rc;
+}
+
+int pr_found_bundle(const void *table, size_t len, uint64_t data_bytes,
+                    const char *name, struct pr_arena *a,
+                    struct pr_found_list *ret, struct pr_err *err)
+{
+    static const uint8_t magic[8] = {0x57, 0xfb, 0x80, 0x8b,
+                                     0x24, 0x75, 0x47, 0xdb};
+    struct table t = {.name = name, .a = a, .err = err};
+    int rc;
+
+    t.all = (struct span){table, (const uint8_t *)table + len};
+    if (len < FOOTER || memcmp(t.all.end - 8, magic, 8) != 0)
+        return bad(&t, "it does not end as one");
+    t.found.is_crc32c = true;
+    rc = read_blocks(&t);
+    if (!rc)
+        rc = pr_found_order(&t.found, data_bytes, name, err);
+    if (!rc)
+        *ret = t.found;
+    return rc;
+}
