@@ -38,8 +38,8 @@ static int run_verb(struct cli *c, const char *verb, const char **words,
 
 /* What is made, trained with, and probed. */
 #define DATA_SET                                        \
-    "dataset.format=npz", "dataset.num_files_train=32", \
-        "dataset.record_length_bytes=4M", "dataset.data_folder=data"
+    "dataset.format=npz", "dataset.num_files_train=64", \
+        "dataset.record_length_bytes=2M", "dataset.data_folder=data"
 
 /* A data set in the run's folder, every byte of it checked. */
 static int demo_data(struct cli *c, const char *dir, struct pr_err *err)
@@ -49,7 +49,7 @@ static int demo_data(struct cli *c, const char *dir, struct pr_err *err)
                                {.id = A_GENERATE_DATA, .value = dir}};
 
     say(SAY_INFO,
-        "\nA data set: 32 npz files of 4 MB, made and read back. The same "
+        "\nA data set: 64 npz files of 2 MB, made and read back. The same "
         "as:\n  prony generate %s %s \\\n    %s %s -d %s --verify\n\n",
         words[0], words[1], words[2], words[3], dir);
     return run_verb(c, "generate", words, sizeof words / sizeof *words, more, 2,
@@ -62,11 +62,11 @@ static int demo_training(struct cli *c, const char *dir, struct pr_err *err)
     const char *words[] = {"exp.workload=emulate",
                            DATA_SET,
                            "reader.data_loader=pytorch",
-                           "reader.batch_size=2",
+                           "reader.batch_size=1",
                            "reader.read_threads=2",
                            "reader.sample_shuffle=seed",
-                           "train.epochs=5",
-                           "train.computation_time=0.1",
+                           "train.epochs=2",
+                           "train.computation_time=0.06",
                            "exp.accelerators=4",
                            "emulate.drop_cache=epoch"};
     const char *out = pr_arena_printf(c->arena, "%s/training", dir);
