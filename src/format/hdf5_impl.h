@@ -2,7 +2,8 @@
  * What the parts of the HDF5 reader share.
  *
  * libhdf5 is asked as little as possible: at open what data sets there are and
- * where their bytes lie, later where a chunk is that was not known yet.
+ * where their bytes lie, later where a chunk is that was not known yet. It does
+ * not survive every file, so a process aside does that (hdf5_aside.c).
  * Samples are then read and decoded here. What it said about one file holds
  * for the next if that has the same size and the same bytes wherever libhdf5
  * looked (struct pr_h5_trail): so of a data set's many files that are alike
@@ -15,10 +16,13 @@
 #include "format/format.h"
 #include "format/hdf5_io.h"
 
+#include <sys/types.h>
+
 enum {
     PR_H5_AXES = PR_MAX_DIMS + 1, /* the axis of samples is the first */
     PR_H5_FILTERS = 8,
     PR_H5_PLACES = 64,   /* chunks that are looked up at open */
+    PR_H5_BLOCK = 8192,  /* chunks that are asked for at once, at most */
     PR_H5_LABELS = 4096, /* labels read at once */
     PR_H5_KEPT = 16,     /* data sets whose last chunk is kept */
     PR_H5_NAME = 256,
@@ -101,8 +105,22 @@ struct pr_h5_reader {
     const struct pr_h5_api *h5;
     struct pr_h5_io io;
     struct pr_h5_layout lay;
-    hid_t access, file; /* 0: none */
-    bool is_known;      /* lay and trail belong to a file of known_size */
+    hid_t access, file; /* in the process aside; 0: none */
+    struct pr_h5_aside {
+        pid_t pid; /* 0: there is none */
+        int fd;    /* to it */
+        bool is_attached;
+        uint64_t learnt; /* files */
+        struct pr_h5_buf buf;
+        int rc; /* of the storage, while it was asked */
+        struct pr_err err;
+    } aside;
+    struct pr_h5_block { /* places of some chunks of a set */
+        const struct pr_h5_set *set;
+        uint64_t first, count, asked;
+        struct pr_h5_place *place; /* [PR_H5_BLOCK] */
+    } block;
+    bool is_known; /* lay and trail belong to a file of known_size */
     uint64_t known_size;
     struct pr_h5_trail *trail;
     struct pr_h5_buf head;
@@ -120,11 +138,41 @@ struct pr_h5_reader {
 /* NULL: out of memory; what was in it is lost. */
 uint8_t *pr_h5_grow(struct pr_h5_buf *b, uint64_t bytes);
 
-/* Fills h->lay from the object, through libhdf5; leaves the file open there
- * if more will be asked. */
+/* Fills h->lay from the object, through libhdf5. */
 int pr_h5_learn(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
 
-/* Opens the file in libhdf5, if it is not; outside of pr_h5_enter. */
+/* Where a chunk is; rows by libhdf5's own reading; a row of an odd type to its
+ * dtype, in place: there is room for both. */
+int pr_h5_find_place(struct pr_reader *r, const struct pr_h5_set *s,
+                     uint64_t index, struct pr_h5_place *ret,
+                     struct pr_err *err) PR_MUST_CHECK;
+int pr_h5_library_rows(struct pr_reader *r, const struct pr_h5_set *s,
+                       uint64_t first, uint64_t count, uint8_t *dst,
+                       struct pr_err *err) PR_MUST_CHECK;
+int pr_h5_convert(struct pr_reader *r, const struct pr_h5_set *s, uint8_t *data,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether libhdf5 will be asked again. */
+bool pr_h5_has_questions(const struct pr_h5_layout *lay);
+
+/* Ends the process aside, if there is one. */
+void pr_h5_aside_stop(struct pr_reader *r);
+
+/* ---- in the process aside, all outside of pr_h5_enter */
+
+/* The same things, done. Learning leaves the file open if more will be asked;
+ * the others want it open. */
+int pr_h5_learn_here(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
+int pr_h5_find_place_here(struct pr_reader *r, const struct pr_h5_set *s,
+                          uint64_t index, struct pr_h5_place *ret,
+                          struct pr_err *err) PR_MUST_CHECK;
+int pr_h5_library_rows_here(struct pr_reader *r, const struct pr_h5_set *s,
+                            uint64_t first, uint64_t count, uint8_t *dst,
+                            struct pr_err *err) PR_MUST_CHECK;
+int pr_h5_convert_here(struct pr_reader *r, const struct pr_h5_set *s,
+                       uint8_t *data, struct pr_err *err) PR_MUST_CHECK;
+
+/* Opens the file in libhdf5, if it is not. */
 int pr_h5_attach(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
 void pr_h5_detach(struct pr_reader *r);
 
@@ -158,10 +206,6 @@ int pr_h5_copy(struct pr_reader *r, uint64_t off, uint64_t len, uint8_t *dst,
  * to dst, which has room for them. */
 int pr_h5_rows(struct pr_reader *r, const struct pr_h5_set *s, uint64_t first,
                uint64_t count, uint8_t *dst, struct pr_err *err) PR_MUST_CHECK;
-
-/* One row of an odd type, to its dtype, in place: there is room for both. */
-int pr_h5_convert(struct pr_reader *r, const struct pr_h5_set *s, uint8_t *data,
-                  struct pr_err *err) PR_MUST_CHECK;
 
 /* The stored chunks of one row, as they are; *ret_len bytes of them. */
 int pr_h5_stored(struct pr_reader *r, const struct pr_h5_set *s, uint64_t row,

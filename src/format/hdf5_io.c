@@ -53,6 +53,20 @@ static void trail_add(struct pr_h5_trail *t, uint64_t off, const void *data,
     t->used += len;
 }
 
+void pr_h5_trail_clear(struct pr_h5_trail *t)
+{
+    t->count = 0;
+    t->used = 0;
+    t->is_full = false;
+}
+
+void pr_h5_trail_note(struct pr_h5_trail *t, uint64_t off, const void *data,
+                      size_t len)
+{
+    if (!trail_has(t, off, len))
+        trail_add(t, off, data, len);
+}
+
 /* ---- the driver's functions */
 
 static H5FD_t *vfd_open(const char *name, unsigned flags, hid_t fapl,
@@ -142,6 +156,8 @@ static herr_t fill(struct pr_h5_io *io, haddr_t addr, size_t size, void *buf)
         memcpy(buf, io->head + addr, size);
         return 0;
     }
+    if (io->ask)
+        return io->ask(addr, size, buf) ? -1 : 0;
     rc = pr_object_read(io->obj, addr, size, buf, err);
     if (rc && !io->rc)
         io->rc = rc;
@@ -165,8 +181,8 @@ static herr_t vfd_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
     }
     if (fill(io, addr, size, buf) < 0)
         return -1;
-    if (io->trail && !trail_has(io->trail, addr, size))
-        trail_add(io->trail, addr, buf, size);
+    if (io->trail)
+        pr_h5_trail_note(io->trail, addr, buf, size);
     return 0;
 }
 
@@ -255,11 +271,8 @@ static void start(struct pr_h5_io *io)
     io->wanted = 0;
     io->is_learning = false;
     io->may_open = true;
-    if (io->trail) {
-        io->trail->count = 0;
-        io->trail->used = 0;
-        io->trail->is_full = false;
-    }
+    if (io->trail)
+        pr_h5_trail_clear(io->trail);
 }
 
 /* If libhdf5 could not let go of the file, it keeps a shell of it. */

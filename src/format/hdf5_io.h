@@ -25,12 +25,19 @@ struct pr_h5_trail {
     uint8_t bytes[PR_H5_TRAIL_BYTES];
 };
 
+void pr_h5_trail_clear(struct pr_h5_trail *t);
+void pr_h5_trail_note(struct pr_h5_trail *t, uint64_t off, const void *data,
+                      size_t len);
+
 struct pr_h5_file;
 
 /* One open file; at one place in memory while it is. */
 struct pr_h5_io {
     const struct pr_h5_api *h5;
     struct pr_object *obj;
+    /* Where bytes come from instead, in a process aside; or NULL. Not 0: there
+     * are none. */
+    int (*ask)(uint64_t off, size_t len, void *buf);
     const uint8_t *head; /* the first bytes, already in memory */
     size_t head_len;
     bool is_new;     /* being written */

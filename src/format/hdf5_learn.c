@@ -318,8 +318,7 @@ static bool is_open_question(const struct pr_h5_layout *lay,
            (s->way == PR_H5_CHUNKED && !lay->has_places);
 }
 
-/* Whether libhdf5 will be asked again. */
-static bool has_questions(const struct pr_h5_layout *lay)
+bool pr_h5_has_questions(const struct pr_h5_layout *lay)
 {
     bool any = lay->has_labels && is_open_question(lay, &lay->labels);
 
@@ -328,23 +327,18 @@ static bool has_questions(const struct pr_h5_layout *lay)
     return any;
 }
 
-int pr_h5_learn(struct pr_reader *r, struct pr_err *err)
+int pr_h5_learn_here(struct pr_reader *r, struct pr_err *err)
 {
     struct pr_h5_reader *h = of(r);
     struct pr_h5_set *sets = h->lay.sets;
     size_t cap = h->lay.cap;
     int rc;
 
-    h->is_known = false;
     h->lay = (struct pr_h5_layout){.sets = sets, .cap = cap};
-    h->io.trail = h->trail;
     pr_h5_enter(h->h5);
     rc = learn_all(r, err);
-    if (rc || !has_questions(&h->lay))
+    if (rc || !pr_h5_has_questions(&h->lay))
         close_file(h);
     pr_h5_leave(h->h5);
-    h->io.trail = NULL;
-    h->is_known = !rc && !h->trail->is_full;
-    h->known_size = r->obj.size;
     return rc;
 }

@@ -133,7 +133,8 @@ void pr_h5_reader_close(struct pr_reader *r)
 
     if (!h->is_open)
         return;
-    pr_h5_detach(r);
+    h->aside.is_attached = false;
+    h->block.set = NULL;
     pr_object_close(&r->obj);
     h->is_open = false;
 }
@@ -142,11 +143,9 @@ void pr_h5_reader_done(struct pr_reader *r)
 {
     struct pr_h5_reader *h = of(r);
 
-    if (h->access > 0) {
-        pr_h5_enter(h->h5);
-        h->h5->H5Pclose(h->access);
-        pr_h5_leave(h->h5);
-    }
+    pr_h5_aside_stop(r);
+    pr_free(h->aside.buf.data);
+    pr_free(h->block.place);
     pr_inflate_free(h->inflate);
     for (size_t i = 0; i < PR_H5_KEPT; i++)
         pr_free(h->kept[i].chunk.data);

@@ -34,15 +34,13 @@ static int read_slab(struct pr_reader *r, const struct pr_h5_set *s,
     return rc;
 }
 
-static int rows_by_library(struct pr_reader *r, const struct pr_h5_set *s,
-                           uint64_t first, uint64_t count, uint8_t *dst,
-                           struct pr_err *err)
+int pr_h5_library_rows_here(struct pr_reader *r, const struct pr_h5_set *s,
+                            uint64_t first, uint64_t count, uint8_t *dst,
+                            struct pr_err *err)
 {
     struct pr_h5_reader *h = of(r);
-    int rc = pr_h5_attach(r, err);
+    int rc = PR_OK;
 
-    if (rc)
-        return rc;
     pr_h5_enter(h->h5);
     if (read_slab(r, s, first, count, dst) < 0)
         rc = pr_h5_io_fail(&h->io, r->name, err, "samples cannot be read");
@@ -50,16 +48,14 @@ static int rows_by_library(struct pr_reader *r, const struct pr_h5_set *s,
     return rc;
 }
 
-int pr_h5_convert(struct pr_reader *r, const struct pr_h5_set *s, uint8_t *data,
-                  struct pr_err *err)
+int pr_h5_convert_here(struct pr_reader *r, const struct pr_h5_set *s,
+                       uint8_t *data, struct pr_err *err)
 {
     struct pr_h5_reader *h = of(r);
     const struct pr_h5_api *h5 = h->h5;
-    int rc = pr_h5_attach(r, err);
     hid_t from, to;
+    int rc = PR_OK;
 
-    if (rc)
-        return rc;
     pr_h5_enter(h5);
     from = h5->H5Dget_type(s->id);
     to = pr_h5_type_new(h5, s->type.dtype);
@@ -187,14 +183,14 @@ int pr_h5_rows(struct pr_reader *r, const struct pr_h5_set *s, uint64_t first,
         return pr_h5_copy(r, s->offset + first * s->row_bytes,
                           count * s->row_bytes, dst, err);
     if (s->way == PR_H5_LIBRARY)
-        return rows_by_library(r, s, first, count, dst, err);
+        return pr_h5_library_rows(r, s, first, count, dst, err);
     begin = first / s->chunk[0] * s->row_chunks;
     end = ((first + count - 1) / s->chunk[0] + 1) * s->row_chunks;
     for (uint64_t i = begin; i < end; i++) {
         int rc = chunk_rows(r, s, i, first, count, dst, err);
 
         if (rc == 1) /* libhdf5 knows what stands for those never written */
-            return rows_by_library(r, s, first, count, dst, err);
+            return pr_h5_library_rows(r, s, first, count, dst, err);
         if (rc)
             return rc;
     }

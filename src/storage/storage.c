@@ -233,6 +233,11 @@ void pr_storage_stop_by(struct pr_storage *st, const bool *stop)
         st->stop = stop;
 }
 
+bool pr_storage_stopped(const struct pr_storage *st)
+{
+    return st->stop && __atomic_load_n(st->stop, __ATOMIC_RELAXED);
+}
+
 bool pr_storage_wants_aligned(const struct pr_storage *st)
 {
     return innermost(st)->engine->wants_aligned;

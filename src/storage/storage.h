@@ -74,6 +74,8 @@ void *pr_storage_buffer(struct pr_storage *st, size_t bytes);
 
 /* Emulated waiting ends early when *stop becomes true. */
 void pr_storage_stop_by(struct pr_storage *st, const bool *stop);
+/* Whether it did. */
+bool pr_storage_stopped(const struct pr_storage *st);
 
 /* Whether writes are faster from memory that is aligned as the file is. */
 bool pr_storage_wants_aligned(const struct pr_storage *st);

@@ -1,10 +1,9 @@
 /*
- * HDF5 files. The structure is libhdf5's to read, and it does not survive all
- * that are made to break it; so that is not what is fuzzed: the input says
- * what libhdf5 might have said, and the rest of it are the bytes of the file.
- * All of it that is ours then has to cope: where chunks are, what is in them,
- * their filters. A first byte of 255 makes the rest a whole file: in the
- * replay of the seeds, and in the fuzzer if PRONY_FUZZ_LIBHDF5 is set.
+ * HDF5 files. A first byte of 255 makes the rest a whole file, whose structure
+ * libhdf5 reads in a process of its own, where it may crash. Otherwise the
+ * input says what libhdf5 might have said, and the rest of it are the bytes of
+ * the file: all of it that is ours then has to cope, where chunks are, what is
+ * in them, their filters.
  */
 #include "format/hdf5_impl.h"
 
@@ -12,20 +11,11 @@
 
 enum { WHOLE_FILE = 255, SIDE = 8, AXES = 3 };
 
-/* In the fuzzer alone. */
-__attribute__((weak)) int
-LLVMFuzzerRunDriver(int *argc, char ***argv, int (*f)(const uint8_t *, size_t));
-
 /* libhdf5 1.10 loses the header that it could not make sense of. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libhdf5";
-}
-
-static bool takes_whole_files(void)
-{
-    return !LLVMFuzzerRunDriver || getenv("PRONY_FUZZ_LIBHDF5");
 }
 
 struct input {
@@ -135,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
     if (bytes && data[0] != WHOLE_FILE) {
         fuzz_chunks((struct input){data, bytes});
-    } else if (bytes && takes_whole_files()) {
+    } else if (bytes) {
         fuzz_reader("hdf5", data + 1, bytes - 1, NULL);
         fuzz_reader("hdf5", data + 1, bytes - 1, &raw);
     }

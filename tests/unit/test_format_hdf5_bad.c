@@ -1,5 +1,8 @@
 /* HDF5 files that are broken, and those with what we do not read. */
+#include "format/hdf5_impl.h"
 #include "hdf5_tool.h"
+
+#include <signal.h>
 
 /* libhdf5 1.10 loses the header that it could not make sense of. */
 const char *__lsan_default_suppressions(void);
@@ -163,10 +166,103 @@ static void failing_reads_are_told(void **state)
         }
 }
 
+/* What makes libhdf5 crash ends a process of its own: the file has an error,
+ * and the next one is read. */
+static void crash_is_an_error(void **state)
+{
+    static const int signals[] = {SIGSEGV, SIGABRT, SIGBUS};
+    struct pr_h5_reader *h;
+    struct place p;
+    struct reading x;
+
+    (void)state;
+    place_init(&p, "memory");
+    put_seed(&p, "compact");
+    put_seed(&p, "flat_old");
+    assert_int_equal(reading_init(&x, &p, "hdf5", NULL), PR_OK);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        char want[64];
+
+        assert_int_equal(reading_open(&x, "compact"), PR_OK);
+        must_be_row(&x, &rows[9], 0);
+        h = x.r->data;
+        assert_true(h->aside.pid > 0);
+        assert_int_equal(kill(h->aside.pid, signals[i]), 0);
+        assert_int_equal(reading_read(&x, 1), PR_E_FORMAT);
+        snprintf(want, sizeof want, "libhdf5 crashed on it (signal %d)",
+                 signals[i]);
+        assert_string_equal(x.err.msg, want);
+        assert_string_equal(x.err.where, "compact");
+        assert_int_equal(h->aside.pid, 0);
+        must_be_row(&x, &rows[9], 2);
+        must_be_rows(&x, &rows[0]);
+        must_be_rows(&x, &rows[9]);
+    }
+    reading_done(&x);
+    place_done(&p);
+}
+
+/* Files that made libhdf5 1.10 divide by zero and go astray in memory. */
+static void files_that_make_it_crash(void **state)
+{
+    static const char *const names[] = {"crash_divide", "crash_memory"};
+    struct place p;
+    struct reading x;
+
+    (void)state;
+    place_init(&p, "memory");
+    assert_int_equal(reading_init(&x, &p, "hdf5", NULL), PR_OK);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int rc = (put_seed(&p, names[i]), reading_open(&x, names[i]));
+
+        if (!rc)
+            rc = reading_read(&x, 0);
+        assert_int_equal(rc, PR_E_FORMAT);
+        assert_string_equal(x.err.where, names[i]);
+    }
+    must_be_rows(&x, (put_seed(&p, "flat_new"), &rows[1]));
+    reading_done(&x);
+    place_done(&p);
+}
+
+/* It holds nothing of the program's open, and is gone with the reader. */
+static void nothing_is_left_of_it(void **state)
+{
+    char path[64], link[256];
+    struct place p;
+    struct reading x;
+    pid_t pid;
+
+    (void)state;
+    place_init(&p, "pread");
+    put_seed(&p, "compact");
+    assert_int_equal(reading_init(&x, &p, "hdf5", NULL), PR_OK);
+    assert_int_equal(reading_open(&x, "compact"), PR_OK);
+    must_be_row(&x, &rows[9], 0);
+    pid = ((struct pr_h5_reader *)x.r->data)->aside.pid;
+    assert_true(pid > 0);
+    for (int fd = 0; fd < 64; fd++) {
+        ssize_t n;
+
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+        n = readlink(path, link, sizeof link - 1);
+        if (fd)
+            assert_int_equal(n, -1);
+        else
+            assert_memory_equal(link, "socket:", 7);
+    }
+    reading_done(&x);
+    assert_int_equal(kill(pid, 0), -1);
+    place_done(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_what_it_cannot_read),
+        cmocka_unit_test(crash_is_an_error),
+        cmocka_unit_test(files_that_make_it_crash),
+        cmocka_unit_test(nothing_is_left_of_it),
         cmocka_unit_test(cut_and_changed_files),
         cmocka_unit_test(checksums_of_chunks),
         cmocka_unit_test(a_buffer_can_be_too_small),
