@@ -433,21 +433,28 @@ static int see_any(void *ctx, const char *key, size_t len,
     return 0;
 }
 
-int pr_metrics_check_log(const char *path, struct pr_err *err)
+static bool is_known_log(const char *path)
 {
     struct pr_log_counts n;
-    struct stat st;
     bool is_log = false;
 
+    return pr_log_scan(path, see_any, &is_log, &n, NULL) == PR_OK && is_log;
+}
+
+int pr_metrics_check_log(const char *path, struct pr_err *err)
+{
+    struct stat st;
+
     if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size ||
-        (pr_log_scan(path, see_any, &is_log, &n, NULL) == PR_OK && is_log))
+        is_known_log(path))
         return PR_OK;
     pr_fail(err, PR_E_CONF, "exp.log_file",
             "'%s' is not the log of an experiment, so it is kept", path);
     return pr_hint(err, "move it away, or choose another exp.log_file");
 }
 
-/* The log, and a line by which it is known for one: as DLBS's logs have it. */
+/* The log; one that nothing shows to be a log gets a line that does, as DLBS's
+ * have it: id is NULL where none is needed. */
 static int write_log(const char *to, const struct pr_view *log, const char *id,
                      struct pr_err *err)
 {
@@ -457,9 +464,10 @@ static int write_log(const char *to, const struct pr_view *log, const char *id,
 
     if (rc)
         return rc;
-    if (log->len && log->data[log->len - 1] != '\n')
+    if (id && log->len && log->data[log->len - 1] != '\n')
         pr_buf_char(&line, '\n');
-    pr_buf_printf(&line, "__exp.id__= \"%s\"\n", id);
+    if (id)
+        pr_buf_printf(&line, "__exp.id__= \"%s\"\n", id);
     rc = pr_buf_ok(&line) ? pr_file_put(&f, log->data, log->len, err)
                           : pr_fail_nomem(err);
     if (!rc)
@@ -485,7 +493,7 @@ int pr_metrics_copy_log(const char *log_path, const char *to, const char *dir,
         rc = pr_file_map(log_path, &log, err);
     if (rc)
         return rc;
-    rc = write_log(to, &log, id, err);
+    rc = write_log(to, &log, is_known_log(log_path) ? NULL : id, err);
     pr_file_unmap(&log);
     return rc;
 }
