@@ -183,8 +183,7 @@ static const char *const event_texts[] = {
     [PR_EVENT_EXPERIMENT_RETRY] = "An attempt failed, another one follows.",
     [PR_EVENT_EXPERIMENT_END] = "The experiment has its result.",
     [PR_EVENT_INTERRUPT] = "A signal asked the run to stop.",
-    [PR_EVENT_LEFTOVERS] = "Processes that a run which was killed had left "
-                           "were ended.",
+    [PR_EVENT_LEFTOVERS] = "What a killed run had left running was ended.",
     [PR_EVENT_RUN_END] = "The run ended.",
 };
 _Static_assert(sizeof event_texts / sizeof *event_texts == PR_EVENT_COUNT,

@@ -207,8 +207,7 @@ static void say_cause(const struct facts *f, struct pr_buf *out)
         [DECODING] = ", on decoding (not reading)",
         [PREPROCESSING] = ", on preprocessing (not reading or decoding)",
         [READING_ALONE] = ", on reading; decoding was off",
-        [PROCESSORS] = ", on this machine's processors, which reading and "
-                       "decoding fill",
+        [PROCESSORS] = ", on processors that reading and decoding fill",
     };
 
     pr_buf_str(out, words[f->cause]);

@@ -539,8 +539,7 @@ static void a_disturbed_measurement_does_not_blame_the_storage(void **state)
         {.delay = 8,
          .cpu = 0.95,
          .want = "the loader keeps 14 of 16 accelerators busy; they wait 12 % "
-                 "of the time, on this machine's processors, which reading "
-                 "and decoding fill; "},
+                 "of the time, on processors that reading and decoding fill; "},
         {.steal = 0.09, .want = "storage keeps 14 of 16 "},
         {.steal = 0.25,
          .want = "disturbed: the hypervisor took 25 % of this machine's "
