@@ -285,7 +285,8 @@ static PyObject *first_kept(struct pr_py_trial *t)
             Py_CLEAR(batch);
     }
     Py_CLEAR(t->it);
-    t->kept = pr_py_given(batch);
+    Py_XINCREF(batch); /* None is a batch as well */
+    t->kept = batch;
     return batch;
 }
 

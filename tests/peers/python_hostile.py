@@ -74,6 +74,17 @@ print("ANSWER", json.dumps([b[0] for b in loader]))
           and list(got.result) == ["nranks", "IO", "SYNTHETIC", "FULL"],
           "a function that makes it: all phases", got.all)
     got = run("""
+import prony
+seen = 0
+for batch in prony.wrap([None] * 9, batch_size=1, quiet=True):
+    assert batch is None
+    seen += 1
+    if seen > 1000: break
+print("ANSWER", seen)
+""", timeout=60)
+    check(answer(got) == SEEN, "batches that are None: no endless loop",
+          got.all)
+    got = run("""
 import json, prony
 it = ([i] for i in range(20))
 loader, seen = prony.wrap(it, batch_size=1, quiet=True), []
