@@ -175,9 +175,10 @@ static void *do_open(void *ctx)
     return NULL;
 }
 
-/* What a call that was left still uses is not given back: it is about to end
- * the process. */
-static int open_loader(struct loader *l, const struct pr_loader_opts *o)
+/* ret_left: a signal's handler raised, whatever it was, and a thread may still
+ * use what it was given. That is not given back. */
+static int open_loader(struct loader *l, const struct pr_loader_opts *o,
+                       bool *ret_left)
 {
     struct work *w = new_work();
     int ended = -1;
@@ -188,7 +189,8 @@ static int open_loader(struct loader *l, const struct pr_loader_opts *o)
     if (start_work(w, do_open) < 0)
         return -1;
     ended = wait_work(w, PATIENT);
-    if (ended <= 0)
+    *ret_left = ended <= 0;
+    if (*ret_left)
         return -1;
     l->loader = w->loader;
     if (w->rc < 0)
@@ -233,6 +235,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args,
     PyObject *path = NULL, *shape, *params;
     int augment = 0, shuffle = 0, drop_last = 0;
     const char **texts;
+    bool left = false;
     struct loader *l;
 
     if (!PyArg_ParseTupleAndKeywords(
@@ -253,12 +256,13 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args,
         l->pid = getpid();
     texts = l ? texts_of(params, &o.param_count) : NULL;
     o.params = texts;
-    if (l && (!texts || take_shape(shape, &o) < 0 || open_loader(l, &o) < 0))
+    if (l &&
+        (!texts || take_shape(shape, &o) < 0 || open_loader(l, &o, &left) < 0))
         Py_CLEAR(l);
-    if (l || PyErr_ExceptionMatches(PyExc_Exception)) {
+    if (!left) {
         PyMem_Free(texts);
         Py_DECREF(path);
-    } else { /* a thread that was left may use them */
+    } else {
         Py_INCREF(args);
         Py_XINCREF(keywords);
     }

@@ -240,7 +240,7 @@ def interrupted(f):
         return
     raise AssertionError("it did not wait")
 """
-# Reads of this file never come back.
+# Reads of this file come back when there is a file "go", which may be never.
 HANG = r"""
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -254,7 +254,8 @@ ssize_t pread(int fd, void *to, size_t n, off_t at)
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     if (readlink(link, path, sizeof path - 1) > 0 &&
         strstr(path, "/hangs."))
-        for (;;) pause();
+        while (access("go", F_OK))
+            usleep(1000);
     return syscall(SYS_pread64, fd, to, n, at);
 }
 ssize_t pread64(int fd, void *to, size_t n, off_t at)
@@ -282,6 +283,24 @@ os.rename("d/train/cat/0.npy", "d/train/cat/hangs.npy")
 for i in range(1, 10): os.unlink("d/train/cat/%d.npy" % i)
 soon()
 interrupted(lambda: prony.Loader("d", 4))
+""", LD_PRELOAD=preload)
+    case("a timer ends a wait for storage, which then answers", """
+import signal
+def late(*_): raise TimeoutError
+signal.signal(signal.SIGALRM, late)
+make()
+os.rename("d/train/cat/0.npy", "d/train/cat/hangs.npy")
+for i in range(1, 10): os.unlink("d/train/cat/%d.npy" % i)
+signal.setitimer(signal.ITIMER_REAL, .3)
+try:
+    prony.Loader("d", 4, params={"reader.io_timeout": 0})
+    raise AssertionError("it did not wait")
+except TimeoutError:
+    pass
+gc.collect()
+filled = [os.urandom(n) for n in range(8, 256)]  # what was freed is used again
+open("go", "w").close()
+time.sleep(.3)
 """, LD_PRELOAD=preload)
     case("Ctrl-C while storage hangs, in a loop", CTRL_C + """
 make()
