@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdalign.h>
@@ -19,9 +20,11 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define PREFIX "prony-"
+#define RUN_PREFIX PREFIX "run-"
 
 /* The dead leave a group a little after they were waited for. */
 #define PATIENCE_NS (1000 * UINT64_C(1000000))
@@ -296,6 +299,44 @@ static bool has_harness(const char *top)
     return pr_sysfile_path(path, top, PR_GROUP_HARNESS) && is_group(path);
 }
 
+/* ---- ending what is left of others */
+
+static bool lock_group(const char *dir, int *ret_fd)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        *ret_fd = fd;
+        return true;
+    }
+    if (fd >= 0)
+        close(fd);
+    return false;
+}
+
+/* Not a folder that looks like one: its processes would be anybody's. */
+static bool is_control_group(const char *dir)
+{
+    struct statfs fs;
+
+    return statfs(dir, &fs) == 0 && (fs.f_type == CGROUP_SUPER_MAGIC ||
+                                     fs.f_type == CGROUP2_SUPER_MAGIC);
+}
+
+/* The lock of a group whose run is gone; -1: it is not that. Whoever has just
+ * made the group and not locked it yet finds it taken, and does without. */
+static int claim_left(const char *dir)
+{
+    const char *name = strrchr(dir, '/');
+    int fd;
+
+    return name && *dir == '/' && !pr_sysfile_word(dir, "/", "..") &&
+                   strncmp(name + 1, RUN_PREFIX, strlen(RUN_PREFIX)) == 0 &&
+                   is_control_group(dir) && lock_group(dir, &fd)
+               ? fd
+               : -1;
+}
+
 void pr_groups_clean(const char *folder, struct pr_pids *killed)
 {
     DIR *d = opendir(folder);
@@ -304,16 +345,21 @@ void pr_groups_clean(const char *folder, struct pr_pids *killed)
 
     while (d && (e = readdir(d))) {
         struct pr_group_tree t = {top};
+        int fd;
 
         if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0 ||
-            !pr_sysfile_path(top, folder, e->d_name) ||
-            (!pr_group_is_stale(e->d_name) && !pr_run_group_is_left(top)))
+            !pr_sysfile_path(top, folder, e->d_name))
+            continue;
+        fd = claim_left(top);
+        if (fd < 0 && !pr_group_is_stale(e->d_name))
             continue;
         if (has_harness(top))
             (void)each_group(top, "slot", kill_group, killed);
         else
             (void)kill_group(top, killed);
         (void)pr_group_tree_remove(&t);
+        if (fd >= 0)
+            close(fd);
     }
     if (d)
         closedir(d);
@@ -390,8 +436,6 @@ int pr_groups_top(const struct pr_hierarchy *h, const char *controllers,
 
 /* ---- the group of a run */
 
-#define RUN_PREFIX PREFIX "run-"
-
 /* As linux/sched.h has it; older C libraries do not. */
 struct clone3_args {
     alignas(8) uint64_t flags;
@@ -424,28 +468,6 @@ bool pr_group_join(const char *dir)
     return in;
 }
 
-static bool lock_group(const char *dir, int *ret_fd)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        *ret_fd = fd;
-        return true;
-    }
-    if (fd >= 0)
-        close(fd);
-    return false;
-}
-
-/* The kernel fills a folder that is a group. */
-static bool has_processes(const char *dir)
-{
-    char path[PATH_MAX];
-
-    return pr_sysfile_path(path, dir, "cgroup.procs") &&
-           access(path, F_OK) == 0;
-}
-
 /* The harness of a tree goes with the tree, of which our group is no part. */
 static void leave_harness(char *dir)
 {
@@ -474,7 +496,7 @@ static bool make_in(const char *own, uint32_t number, struct pr_run_group *ret,
     snprintf(name, sizeof name, RUN_PREFIX "%08x", (unsigned)number);
     if (!pr_sysfile_path(ret->dir, folder, name) || mkdir(ret->dir, 0755) < 0)
         return false;
-    if (has_processes(ret->dir) && lock_group(ret->dir, &ret->fd))
+    if (is_control_group(ret->dir) && lock_group(ret->dir, &ret->fd))
         return true;
     (void)rmdir(ret->dir);
     return false;
@@ -557,15 +579,12 @@ bool pr_run_group_end(const char *dir, struct pr_pids *killed)
     return kill_group(dir, killed) && remove_group(dir, NULL);
 }
 
-bool pr_run_group_is_left(const char *dir)
+void pr_run_group_end_left(const char *dir, struct pr_pids *killed)
 {
-    const char *name = strrchr(dir, '/');
-    int fd;
+    int fd = claim_left(dir);
 
-    if (!name || *dir != '/' || pr_sysfile_word(dir, "/", "..") ||
-        strncmp(name + 1, RUN_PREFIX, strlen(RUN_PREFIX)) != 0 ||
-        !has_processes(dir) || !lock_group(dir, &fd))
-        return false;
+    if (fd < 0)
+        return;
+    (void)pr_run_group_end(dir, killed);
     close(fd);
-    return true;
 }

@@ -103,8 +103,8 @@ void pr_run_group_leave(struct pr_run_group *g);
 /* Kills all that are in it and below, and removes it. False: some are left. */
 bool pr_run_group_end(const char *dir, struct pr_pids *killed);
 
-/* Whether dir may be ended: the group of a run that is gone. It may come from
- * a file, and so be anything. */
-bool pr_run_group_is_left(const char *dir);
+/* Likewise, if dir is the group of a run that is gone. It may come from a file,
+ * and so be anything. */
+void pr_run_group_end_left(const char *dir, struct pr_pids *killed);
 
 #endif

@@ -196,8 +196,8 @@ void pr_traces_end(const struct pr_trace *traces, size_t n,
     struct pr_proctree t = {0};
 
     for (size_t i = 0; i < n; i++)
-        if (traces[i].group && pr_run_group_is_left(traces[i].group))
-            (void)pr_run_group_end(traces[i].group, killed);
+        if (traces[i].group)
+            pr_run_group_end_left(traces[i].group, killed);
     while (n && pr_proctree_read(&t) == 0 &&
            kill_marked(&t, traces, n, killed) && pr_clock_ns() < end)
         poll(NULL, 0, 1);

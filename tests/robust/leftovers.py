@@ -186,6 +186,25 @@ def new_run(t, way):
     c.none_left("another run")
 
 
+def made_up(t):
+    """A folder that looks like a group: whom it lists is left alone."""
+    folder, group = t.path("made up"), t.path("prony-run-00000001")
+    run = [PRONY, "run", "-q", "-P", "exp.command=true", "-o", folder]
+    subprocess.run(run, capture_output=True, check=True)
+    events = [e for e in events_of(folder) if e["event"] != "run_end"]
+    events[0]["group"] = group
+    with open(os.path.join(folder, "events.ndjson"), "w") as f:
+        f.writelines(json.dumps(e) + "\n" for e in events)
+    os.mkdir(group)
+    with subprocess.Popen(["sleep", NAP]) as other:
+        with open(os.path.join(group, "cgroup.procs"), "w") as f:
+            f.write("%d\n" % other.pid)
+        subprocess.run([PRONY, "run", "-q", "--resume", folder],
+                       capture_output=True, check=True)
+        t.check(other.poll() is None, "a made-up group was ended")
+        other.kill()
+
+
 def hidden(way):
     if not WAYS[way]:
         return []
@@ -217,6 +236,7 @@ def main():
         WAYS.pop("group")
     ways = [way for way in WAYS if works(t, way)]
     t.check("no group" in ways, "cannot be tried without a group")
+    made_up(t)
     cases = [keeper_killed, runner_killed, both_killed, two_at_once]
     for _ in range(ROUNDS):
         for way in ways:
