@@ -246,6 +246,7 @@ struct table {
     struct pr_arena *a;
     struct pr_found_list found;
     size_t room;
+    uint64_t looked_at; /* bytes of blocks, of which each is listed once */
     bool has_header;
     struct pr_err *err;
 };
@@ -403,8 +404,7 @@ static int note(struct table *t, const struct entry *e)
 }
 
 /* A block by its handle, without the list of restarts at its end. */
-static int open_block(const struct table *t, struct span *handle,
-                      struct span *ret)
+static int open_block(struct table *t, struct span *handle, struct span *ret)
 {
     struct span from = t->all, trailer;
     uint64_t at, len;
@@ -415,6 +415,9 @@ static int open_block(const struct table *t, struct span *handle,
         !get_span(&from, at, ret) || !get_span(&from, len, ret) ||
         !get_span(&from, TRAILER, &trailer) || len < 4)
         return bad(t, "a block lies outside of it");
+    t->looked_at += len;
+    if (t->looked_at > (size_t)(t->all.end - t->all.p))
+        return bad(t, "its blocks overlap");
     if (trailer.p[0])
         return bad(t, "a block is packed");
     if (pr_tfrecord_mask(pr_crc32c(0, ret->p, (size_t)len + 1)) !=

@@ -295,14 +295,16 @@ static void add_block(struct bytes *table, struct bytes *block,
     add_varint(ret_handle, block->len);
 }
 
-static void make_table(struct bytes *table, struct bytes *block)
+/* times: how often it lists its block. */
+static void make_table(struct bytes *table, struct bytes *block, int times)
 {
     struct bytes index = {.len = 0}, meta = {.len = 0}, handle, footer;
     uint8_t rest[40] = {0};
 
     table->len = 0;
     add_block(table, block, &handle);
-    add_entry(&index, "z", handle.at, handle.len);
+    while (times--)
+        add_entry(&index, "z", handle.at, handle.len);
     add_block(table, &meta, &footer);
     add_block(table, &index, &handle);
     add(&footer, handle.at, handle.len);
@@ -327,7 +329,7 @@ static void a_table_lists_its_tensors(void **state)
     add_tensor(&block, "2/V", 14, 900, 0, 7); /* empty */
     add_tensor(&block, "_CHECKPOINTABLE_OBJECT_GRAPH", 7, 908, 50, 7);
     add_tensor(&block, "save_counter/V", 9, 900, 8, 7);
-    make_table(&table, &block);
+    make_table(&table, &block, 1);
     if (pr_found_bundle(table.at, table.len, 1000, "x.index", a, &found, &err))
         fail_msg("%s", err.msg);
     assert_true(found.is_crc32c);
@@ -380,13 +382,32 @@ static void bad_tables_are_refused(void **state)
         if (rows[i].header)
             add_entry(&block, "", rows[i].header, 6);
         add_tensor(&block, "0", rows[i].dtype, rows[i].offset, rows[i].size, 0);
-        make_table(&table, &block);
+        make_table(&table, &block, 1);
         assert_int_equal(pr_found_bundle(table.at, table.len, 1000, "x.index",
                                          a, &found, &err),
                          PR_E_FORMAT);
         if (!strstr(err.msg, rows[i].msg))
             fail_msg("row %zu: %s", i, err.msg);
     }
+}
+
+/* Work is linear in the table: a block counts once. */
+static void a_block_that_is_listed_again_is_refused(void **state)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct bytes block = {.len = 0}, table;
+    struct pr_found_list found;
+    struct pr_err err = {0};
+
+    (void)state;
+    add_entry(&block, "", header, 6);
+    for (int i = 0; i < 20; i++) /* empty, so that nothing overlaps */
+        add_tensor(&block, "0", 1, 0, 0, 0);
+    make_table(&table, &block, 50);
+    assert_int_equal(
+        pr_found_bundle(table.at, table.len, 1000, "x.index", a, &found, &err),
+        PR_E_FORMAT);
+    assert_non_null(strstr(err.msg, "its blocks overlap"));
 }
 
 int main(void)
@@ -400,6 +421,7 @@ int main(void)
                                         leave),
         cmocka_unit_test(a_table_lists_its_tensors),
         cmocka_unit_test(bad_tables_are_refused),
+        cmocka_unit_test(a_block_that_is_listed_again_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
