@@ -302,11 +302,13 @@ static int start_aside(struct pr_reader *r, struct pr_err *err)
     return PR_OK;
 }
 
-/* Its status, or 0 if somebody else was told. */
+/* Its status, or 0 if somebody else was told. One that crashed keeps the signal
+ * it died by; one that said what makes no sense still waits for a question. */
 static int end_aside(struct pr_h5_aside *a)
 {
     int status = 0;
 
+    (void)kill(a->pid, SIGKILL);
     while (waitpid(a->pid, &status, 0) < 0 && errno == EINTR)
         ;
     close(a->fd);
@@ -319,10 +321,8 @@ void pr_h5_aside_stop(struct pr_reader *r)
 {
     struct pr_h5_aside *a = &of(r)->aside;
 
-    if (!a->pid)
-        return;
-    (void)kill(a->pid, SIGKILL);
-    (void)end_aside(a);
+    if (a->pid)
+        (void)end_aside(a);
 }
 
 static int crashed(struct pr_reader *r, struct pr_err *err)
@@ -453,6 +453,8 @@ static int ask(struct pr_reader *r, const struct note *q, const void *data,
     rc = take(r, why, sizeof *why, why);
     if (rc)
         return rc;
+    why->where[sizeof why->where - 1] = why->msg[sizeof why->msg - 1] =
+        why->hint[sizeof why->hint - 1] = '\0';
     if (a->rc)
         *why = a->err;
     else if (why->code == PR_E_FORMAT)
@@ -467,7 +469,7 @@ static bool is_sane_set(const struct pr_h5_layout *lay,
     return (unsigned)s->type.dtype < PR_DTYPE_COUNT && s->type.bytes &&
            (unsigned)s->way <= PR_H5_LIBRARY && s->ndim &&
            s->ndim <= PR_H5_AXES && s->filter_count <= PR_H5_FILTERS &&
-           s->slot < PR_H5_KEPT &&
+           s->slot < PR_H5_KEPT && (s->way != PR_H5_CHUNKED || s->chunk[0]) &&
            (!lay->has_places || s->way != PR_H5_CHUNKED ||
             (s->first_place <= lay->place_count &&
              s->chunk_count <= lay->place_count - s->first_place));
