@@ -161,6 +161,8 @@ static int announce(struct pr_capacity_study *s, uint64_t files,
                     struct pr_err *err)
 {
     struct pr_storage_opts so = plain(s);
+    struct pr_dataset d = set_of(s, files);
+    uint64_t more = s->have ? files - s->have : pr_dataset_files(&d);
     uint64_t bytes, free_bytes;
     char text[PR_NAME_BYTES + 160], a[16], b[16], place[PR_NAME_BYTES];
     int rc = bytes_more(s, files, &bytes, err);
@@ -172,7 +174,7 @@ static int announce(struct pr_capacity_study *s, uint64_t files,
     snprintf(text, sizeof text,
              "%s: %" PRIu64 " files are to be made, %s of the %s that can be "
              "used",
-             pr_generate_place(&s->e.set, &so, place), files - s->have,
+             pr_generate_place(&s->e.set, &so, place), more,
              pr_format_bytes(a, bytes), pr_format_bytes(b, free_bytes));
     if (!s->watch->ask || bytes < ASK_FROM / 10 ||
         (bytes < ASK_FROM && bytes < free_bytes / 2)) {

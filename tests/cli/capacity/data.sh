@@ -12,3 +12,7 @@ grep -h epochs short/trials/*-a20-r1/experiments/*/params.json | tr , '\n' |
     grep -E '"(train.epochs|emulate.drop_cache)"'
 # Data of another shape is not measured as if it were this.
 prony capacity $set dataset.record_length_bytes=2000 -o other || echo "status $?"
+# As many as were announced, those to evaluate with included.
+prony capacity $set dataset.data_folder=both dataset.num_files_eval=3 \
+    -o both_out --max 1 2> err.txt > out.txt
+grep -o '^both: [0-9]* files [am][a-z]*' err.txt | head -2
