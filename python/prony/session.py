@@ -116,9 +116,10 @@ def _refuse_place(path: str, ours: bool, hint: str) -> None:
         if not os.path.lexists(path):
             return
         if not stat.S_ISREG(os.stat(path).st_mode):
-            _refused(path, "is no regular file", hint)
+            _refused(path, "is not a regular file", hint)
         if ours and not _is_ours(path):
-            _refused(path, "is there already, and no result of a probe", hint)
+            _refused(path, "is there already, and is not a probe's result",
+                     hint)
     except _prony.Error:
         raise
     except OSError as e:

@@ -94,8 +94,8 @@ static void add_answer(struct pr_buf *out, const struct pr_capacity_record *r,
     if (answer.disturbed)
         pr_buf_str(out,
                    "Disturbed: something else took time from the trials that "
-                   "decide, which so say little of the storage; search again "
-                   "while the machine is idle.\n");
+                   "decide: they say little of the storage. Search again while "
+                   "the machine is idle.\n");
     if (answer.capacity)
         pr_buf_printf(out, "%s %s%" PRIu64 " accelerator%s",
                       answer.disturbed ? "In these trials there were"

@@ -335,8 +335,8 @@ def refused(call, error, words, f):
     output = "[[0]], config={'global': {'output': '%s'}}"
     cases = [
         (output % "file/r.json", "prony.InputOutputError", "file/r.json"),
-        (output % "folder", "prony.InputOutputError", "no regular file"),
-        (output % "fifo", "OSError", "no regular file"),
+        (output % "folder", "prony.InputOutputError", "not a regular file"),
+        (output % "fifo", "OSError", "not a regular file"),
         (output % "file", "prony.InputOutputError", "is there already"),
         (output % "/proc/r.json", "prony.InputOutputError", "/proc/r.json"),
         ("[[0]], config={'global': {'profiler_mode': 'sngle'}}", "ValueError",
