@@ -163,6 +163,7 @@ class Loader:
 
     def __iter__(self) -> Iterator[Any]:
         first, whole, native = self._take(), False, None
+        pid = os.getpid()
         try:
             native = self._own() if first else self._another()
             while True:
@@ -175,7 +176,8 @@ class Loader:
                 yield made
                 del made
         finally:
-            self._give_back(native, first, whole)
+            if pid == os.getpid():  # a fork's copy of a loop has no turn
+                self._give_back(native, first, whole)
 
     def __len__(self) -> int:
         """Batches in an epoch."""

@@ -120,6 +120,20 @@ if child == 0:
 assert os.waitpid(child, 0)[1] >> 8 == 7
 assert len(list(half)) == 4
 """)
+case("a forked child that drops its parent's loop: its own are apart", """
+make()
+loader = prony.Loader("d", 4)
+half = iter(loader)
+next(half)
+child = os.fork()
+if child == 0:
+    assert len(list(loader)) == 5
+    del half
+    gc.collect()
+    assert len(list(zip(loader, loader))) == 5
+    os._exit(7)
+assert os.waitpid(child, 0)[1] >> 8 == 7
+""")
 case("the same seed, the same order; each epoch another; a whole one after a "
      "break", """
 make()
