@@ -173,9 +173,9 @@ int pr_keeper_new(const struct pr_keeper_calls *calls, struct pr_keeper **ret,
     return PR_OK;
 }
 
-struct pr_trace pr_keeper_trace(const struct pr_keeper *k)
+struct pr_keeper_trace pr_keeper_trace(const struct pr_keeper *k)
 {
-    return (struct pr_trace){k->mark, k->group.dir};
+    return (struct pr_keeper_trace){k->mark, k->group.dir};
 }
 
 const struct pr_pids *pr_keeper_found(const struct pr_keeper *k)

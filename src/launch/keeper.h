@@ -50,12 +50,12 @@ int pr_keeper_new(const struct pr_keeper_calls *calls, struct pr_keeper **ret,
 void pr_keeper_free(struct pr_keeper *k);
 
 /* How the descendants of a keeper's children are known. */
-struct pr_trace {
+struct pr_keeper_trace {
     uint32_t mark;     /* this keeper's alone; 0: none */
     const char *group; /* folder of its control group; NULL or "": none */
 };
 
-struct pr_trace pr_keeper_trace(const struct pr_keeper *k);
+struct pr_keeper_trace pr_keeper_trace(const struct pr_keeper *k);
 
 /* Whom it killed when it was made: what other runs that are gone had left in
  * control groups beside ours. */
@@ -63,7 +63,7 @@ const struct pr_pids *pr_keeper_found(const struct pr_keeper *k);
 
 /* Ends what is left of keepers that are gone, and waits until it is; adds whom
  * it killed. Never ends those who started us. */
-void pr_traces_end(const struct pr_trace *traces, size_t n,
+void pr_traces_end(const struct pr_keeper_trace *traces, size_t n,
                    struct pr_pids *killed);
 
 struct pr_spawn {

@@ -152,7 +152,7 @@ void pr_keeper_bury(struct pr_keeper *k)
 
 /* ---- what earlier ones left */
 
-static bool has_mark(const struct pr_trace *traces, size_t n, pid_t pid)
+static bool has_mark(const struct pr_keeper_trace *traces, size_t n, pid_t pid)
 {
     uint64_t mark = pr_proctree_mark(pid) >> 32;
 
@@ -171,8 +171,9 @@ static void mark_elders(struct pr_proctree *t)
 }
 
 /* How many were alive. */
-static size_t kill_marked(struct pr_proctree *t, const struct pr_trace *traces,
-                          size_t n, struct pr_pids *killed)
+static size_t kill_marked(struct pr_proctree *t,
+                          const struct pr_keeper_trace *traces, size_t n,
+                          struct pr_pids *killed)
 {
     size_t alive = 0;
 
@@ -189,7 +190,7 @@ static size_t kill_marked(struct pr_proctree *t, const struct pr_trace *traces,
     return alive;
 }
 
-void pr_traces_end(const struct pr_trace *traces, size_t n,
+void pr_traces_end(const struct pr_keeper_trace *traces, size_t n,
                    struct pr_pids *killed)
 {
     uint64_t end = pr_clock_ns() + SWEEP_NS;

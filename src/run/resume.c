@@ -88,7 +88,7 @@ static int note_event(struct pr_runner *r, const struct pr_event *e,
 static int note_run(struct pr_runner *r, const struct pr_event *e,
                     struct pr_err *err)
 {
-    struct pr_trace t = {e->mark, NULL};
+    struct pr_keeper_trace t = {e->mark, NULL};
 
     if (e->kind == PR_EVENT_RUN_END)
         r->n_traces = 0;
@@ -96,7 +96,8 @@ static int note_run(struct pr_runner *r, const struct pr_event *e,
         return PR_OK;
     if (r->n_traces == r->cap_traces) {
         size_t cap = r->cap_traces ? 2 * r->cap_traces : 8;
-        struct pr_trace *more = pr_realloc(r->traces, cap * sizeof *more);
+        struct pr_keeper_trace *more =
+            pr_realloc(r->traces, cap * sizeof *more);
 
         if (!more)
             return pr_fail_nomem(err);

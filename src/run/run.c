@@ -129,7 +129,7 @@ static int count_rest(struct pr_runner *r, struct pr_err *err)
 
 static int loop(struct pr_runner *r, struct pr_err *err)
 {
-    struct pr_trace trace = pr_keeper_trace(r->keeper);
+    struct pr_keeper_trace trace = pr_keeper_trace(r->keeper);
     struct pr_event e = {
         .kind = PR_EVENT_RUN_START, .mark = trace.mark, .group = trace.group};
     int rc = pr_runner_record(r, e, err);

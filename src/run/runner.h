@@ -35,7 +35,7 @@ struct pr_runner {
     struct pr_told *told_of; /* by id: what they say of it */
     size_t told_cap;
     uint64_t last_done, last_failed; /* as the last event there has them */
-    struct pr_trace *traces;         /* of those of them that recorded no end */
+    struct pr_keeper_trace *traces;  /* of those of them that recorded no end */
     size_t n_traces, cap_traces;
     struct pr_pids left; /* processes that we had to end first */
     uint64_t done, failed;

@@ -77,8 +77,8 @@ static void orphan_without_a_marker_is_known_by_its_mark(void **state)
 static void traces_of_others_end_nobody(void **state)
 {
     struct scratch *t = *state;
-    struct pr_trace own = pr_keeper_trace(t->k);
-    const struct pr_trace odd[] = {
+    struct pr_keeper_trace own = pr_keeper_trace(t->k);
+    const struct pr_keeper_trace odd[] = {
         {0, NULL},
         {0, "/sys/fs/cgroup"},
         {own.mark + 1, own.group}, /* in use */
