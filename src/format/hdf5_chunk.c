@@ -185,7 +185,7 @@ static int put(struct pr_reader *r, const struct pr_h5_set *s, uint64_t index,
     rc = check_chunk(r, s, &at, err);
     if (rc)
         return rc;
-    if (!dst)
+    if (buf)
         dst = pr_h5_grow(buf, s->chunk_bytes);
     if (!dst)
         return pr_fail_nomem(err);

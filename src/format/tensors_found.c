@@ -470,8 +470,9 @@ static int read_blocks(struct table *t)
     uint64_t skipped;
     int rc;
 
-    if (!get_varint(&footer, &skipped) || !get_varint(&footer, &skipped))
-        return bad(t, "its footer is broken");
+    for (int i = 0; i < 2; i++) /* where the block of metadata is, its size */
+        if (!get_varint(&footer, &skipped))
+            return bad(t, "its footer is broken");
     rc = open_block(t, &footer, &index);
     while (!rc && index.p < index.end) {
         struct span handle;
