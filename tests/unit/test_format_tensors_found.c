@@ -180,13 +180,13 @@ static void write_archive(const char *path)
 
 static struct pr_storage *open_storage(void)
 {
-    struct pr_storage_opts opts = {.engine = "pread",
-                                   .storage_type = "local_fs",
-                                   .storage_root = ".",
-                                   .block_size = 1 << 20,
-                                   .queue_depth = 1,
-                                   .fault = "",
-                                   .trace = ""};
+    static const struct pr_storage_opts opts = {.engine = "pread",
+                                                .storage_type = "local_fs",
+                                                .storage_root = ".",
+                                                .block_size = 1 << 20,
+                                                .queue_depth = 1,
+                                                .fault = "",
+                                                .trace = ""};
     struct pr_storage *st;
 
     assert_int_equal(pr_storage_open(&opts, &st, NULL), PR_OK);
