@@ -225,15 +225,21 @@ static void say_tests(const struct pr_suite *s)
 /* The table of the run itself has another figure for the same test. */
 static void say_window(const struct pr_suite *s)
 {
-    uint64_t rates = 0;
+    uint64_t rates = 0, most = 0;
 
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < s->count; i++) {
         rates += s->tests[i].train.n;
-    if (s->kind == PR_SUITE_RESULTS && rates && has(s->path, "plan.json"))
-        say(SAY_INFO,
-            "note: perf is the mean of slices [-20:-2] of each run, as milarun "
-            "counts;\n      throughput in the table of the run is that of all "
-            "timed batches\n");
+        if (s->tests[i].train.n > most)
+            most = s->tests[i].train.n;
+    }
+    if (s->kind != PR_SUITE_RESULTS || !rates || !has(s->path, "plan.json"))
+        return;
+    say(SAY_INFO,
+        "note: perf is the mean of slices [-20:-2] of each run, as milarun "
+        "counts;\n      throughput in the table of the run is that of all "
+        "timed batches\n");
+    if (most == 1)
+        say(SAY_INFO, "note: one run of each test, so std%% shows no spread\n");
 }
 
 static bool differ(double a, double b)
