@@ -33,7 +33,8 @@ try() { prony run default $set "$@" -o out > said 2>&1 && exit 99
     grep -h -o 'it has.*\|.null. holds.*\|.memory. holds.*' said | head -1 |
         sed 's/; last line.*//'
     rm -rf out; }
-ulimit -v 3000000
+# Sanitizers reserve far more than they use.
+[ -n "${ASAN_OPTIONS:-}${TSAN_OPTIONS:-}" ] || ulimit -v 3000000
 try dataset.record_length_bytes=65536
 # A file that is made up in memory.
 try dataset.num_samples_per_file=4294967297 storage.engine=null
