@@ -37,7 +37,7 @@ enum pr_compression {
 enum pr_payload {
     PR_PIXELS, /* the decoded image */
     PR_FILE,   /* the file as it is stored */
-    PR_RAW,    /* the file, which holds bytes that are no image */
+    PR_RAW,    /* the file, which holds bytes that are not an image */
 };
 
 /* All there is to know about a file to be written. */

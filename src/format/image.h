@@ -58,7 +58,7 @@ uint8_t *pr_image_pad_noise(const struct pr_file_spec *spec, uint64_t off,
 int pr_image_check_stored(const struct pr_file_spec *spec, const char *format,
                           uint64_t least, struct pr_err *err) PR_MUST_CHECK;
 
-/* Names the remedy for a file that is no image. Returns rc. */
+/* Names the remedy for a file that is not an image. Returns rc. */
 int pr_image_undecodable(int rc, struct pr_err *err);
 
 /* What readers start with. */

@@ -35,7 +35,7 @@ void pr_metrics_warn(struct pr_buf *warnings, const char *fmt, ...)
 int pr_metrics_tail(const char *log_path, struct pr_buf *out,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* PR_E_CONF: there is a file of somebody's that is no log, which must not be
+/* PR_E_CONF: there is a file of somebody's that is not a log, which must not be
  * replaced by one. */
 int pr_metrics_check_log(const char *path, struct pr_err *err) PR_MUST_CHECK;
 

@@ -54,7 +54,7 @@ static int check_place(struct pr_validator *v, const struct pr_job *job,
     return pr_lack_note(v, job, &lack, NULL, err);
 }
 
-/* A file of the user's that is no log stays. */
+/* A file of the user's that is not a log stays. */
 static int check_log(struct pr_validator *v, const struct pr_job *job,
                      struct pr_err *err)
 {
