@@ -157,7 +157,7 @@ def kill_all(t, marker):
             except ProcessLookupError:
                 pass
         return not found
-    t.check(wait_until(gone, 10), "processes are left")
+    t.check(wait_until(gone), "processes are left")
 
 
 def is_prefix(before, after, seed):
@@ -246,7 +246,7 @@ def full_disk(t, runs, known, folder, disk):
     p = start(["run", "-q", "-o", runs.folder()] + arguments(
         folder, 2, seed=2, more=["storage.throttle=4MB"]))
     # The check is over, and little of the checkpoint is there.
-    wait_until(lambda: leftovers(folder), 10)
+    wait_until(lambda: leftovers(folder))
     ballast = os.path.join(disk, "ballast")
     try:
         with open(ballast, "wb", buffering=0) as f:

@@ -215,7 +215,7 @@ def out_of_time(t, podman):
     t.check(time.monotonic() - began < 15, "timeout: took too long")
     t.check(not groups(podman), "timeout: control groups are left")
     mark = "PRONY_EXPERIMENT=" + r["id"]
-    t.check(wait_until(lambda: not processes_with(mark), 2),
+    t.check(wait_until(lambda: not processes_with(mark)),
             "timeout: left inside: %s" % processes_with(mark))
 
 
@@ -232,7 +232,7 @@ def interrupted(t, podman):
             cmdline(pid) for pid in processes_with(
                 "PRONY_EXPERIMENT=" + ids[0]) if parent_is_conmon(pid))
 
-    t.check(wait_until(inside, 20), "Ctrl-C: does not start")
+    t.check(wait_until(inside), "Ctrl-C: does not start")
     time.sleep(0.2)
     p.send_signal(signal.SIGINT)
     out, err = p.communicate(timeout=60)
@@ -251,12 +251,12 @@ def killed(t, podman):
     p = start(["run", "-q", "-o", where, "-P", "exp.data_dir=" + once] +
               podman.options(SHELL) +
               ["-P", "exp.command=" + json.dumps(command(script))])
-    t.check(wait_until(lambda: os.path.exists(once + "/x"), 20),
+    t.check(wait_until(lambda: os.path.exists(once + "/x")),
             "kill: does not start")
     p.kill()
     p.communicate(timeout=60)
     mark = "PRONY_EXPERIMENT=" + os.listdir(where + "/experiments")[0]
-    t.check(wait_until(lambda: not processes_with(mark), 5),
+    t.check(wait_until(lambda: not processes_with(mark)),
             "kill: left inside: %s" % processes_with(mark))
     d = Did(where, *run(["run", "-q", "--resume", where]))
     t.check(d.code == 0 and d.result()["status"] == "ok",

@@ -189,7 +189,7 @@ def out_of_time(t, daemon):
     t.check(time.monotonic() - began < 10, "timeout: took long")
     t.check(verbs(daemon, since) == ["run", "kill", "container inspect", "rm"],
             "timeout: asked %s" % verbs(daemon, since))
-    t.check(wait_until(lambda: not [p for p in processes_with(mark)], 3) and
+    t.check(wait_until(lambda: not [p for p in processes_with(mark)]) and
             not daemon.boxes, "timeout: the daemon still holds it")
 
 
@@ -197,7 +197,7 @@ def interrupted(t, daemon):
     mark = "prony-daemon-%d-b" % os.getpid()
     where, args = words(t, sleeper(mark) + ["-P", "exp.grace=0.2"])
     p = start(args)
-    t.check(wait_until(lambda: daemon.boxes, 20), "Ctrl-C: does not start")
+    t.check(wait_until(lambda: daemon.boxes), "Ctrl-C: does not start")
     p.send_signal(signal.SIGINT)
     p.communicate(timeout=60)
     t.check(p.returncode == 130, "Ctrl-C: exit %d" % p.returncode)
@@ -211,7 +211,7 @@ def killed(t, daemon):
     where, args = words(t, sleeper(mark) + ["-P", "exp.timeout=1",
                                             "-P", "exp.grace=0"])
     p = start(args)
-    t.check(wait_until(lambda: daemon.boxes, 20), "kill: does not start")
+    t.check(wait_until(lambda: daemon.boxes), "kill: does not start")
     p.kill()
     p.communicate(timeout=60)
     old = list(daemon.boxes)
@@ -220,7 +220,7 @@ def killed(t, daemon):
     t.check(code == 124 and result_of(where)["status"] == "timeout",
             "kill: resumed: %d %s" % (code, err))
     t.check(not daemon.boxes and wait_until(
-        lambda: not processes_with(mark), 3), "kill: still there: %s" % old)
+        lambda: not processes_with(mark)), "kill: still there: %s" % old)
     left = glob.glob(where + "/experiments/*/container")
     t.check(not left, "kill: %s is left" % left)
 

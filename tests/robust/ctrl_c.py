@@ -64,7 +64,7 @@ def doctor(t):
         os.mkdir(temp)
         p = start(["doctor"], env=dict(os.environ, TMPDIR=temp))
         wait_until(lambda: glob.glob(temp + "/prony-doctor.*/events.ndjson")
-                   or p.poll() is not None, 60)
+                   or p.poll() is not None)
         p.send_signal(signal.SIGINT)
         p.communicate(timeout=BOUND_S)
         if p.returncode == 130:

@@ -33,7 +33,7 @@ def two_runners(t):
     d = t.path("shared")
     p = start(["run", "-o", d, "-P", 'exp.command=["sleep", "15"]'])
     t.check(wait_until(lambda: os.path.exists(
-        os.path.join(d, "plan.json")), 10), "start")
+        os.path.join(d, "plan.json"))), "start")
     code, _, err = run(["run", "-o", d, "-P", 'exp.command=["true"]'])
     t.check(code == 2 and "not empty" in err, "second run: %d %s" % (code, err))
     code, _, err = run(["run", "--resume", d])

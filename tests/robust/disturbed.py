@@ -41,7 +41,7 @@ def steps_done(directory):
 def stopped(t, data):
     d = t.path("stopped")
     p = start(["run", "-o", d, "dataset.data_folder=" + data] + TRAINING)
-    if not t.check(wait_until(lambda: steps_done(d), 60), "no epoch began"):
+    if not t.check(wait_until(lambda: steps_done(d)), "no epoch began"):
         p.kill()
         return
     below = bodies(p.pid)

@@ -309,7 +309,7 @@ def one_hung(t, data, kind, threads, accelerators, env):
         t.check(env["HANG"] in d.said, "%s: the file is not named" % what)
     t.check(not half_made(where), "%s: half-made %s" % (
         what, half_made(where)))
-    t.check(wait_until(lambda: not processes_with(mark), 3),
+    t.check(wait_until(lambda: not processes_with(mark)),
             "%s: a process is left" % what)
 
 
@@ -378,7 +378,7 @@ def one_signal(t, number, status, prepare, ready):
     where = t.path(name, "run")
     mark = "prony-emulate-%d-%s" % (os.getpid(), name)
     p = start(["run", "-o", where] + words, env=dict(os.environ, MARK=mark))
-    t.check(wait_until(lambda: ready(where, data), 15), what + ": start")
+    t.check(wait_until(lambda: ready(where, data)), what + ": start")
     time.sleep(0.1)
     began = time.monotonic()
     p.send_signal(number)
@@ -393,7 +393,7 @@ def one_signal(t, number, status, prepare, ready):
         what, d.result.get("status")))
     t.check(not half_made(where, data), "%s: half-made: %s" % (
         what, half_made(where, data)))
-    t.check(wait_until(lambda: not processes_with(mark), 3),
+    t.check(wait_until(lambda: not processes_with(mark)),
             what + ": a process is left")
     finish_it(t, what, where, data)
 
@@ -432,7 +432,7 @@ def stuck(t):
         p = start(["run", "-o", where] + args(
             data, emulate__check_files="none", **more),
             env=dict(os.environ, MARK=mark))
-        t.check(wait_until(lambda w=where: training(w, data), 15),
+        t.check(wait_until(lambda w=where: training(w, data)),
                 "%s: start" % more)
         time.sleep(0.2)
         began = time.monotonic()
@@ -447,7 +447,7 @@ def stuck(t):
             more, d.result.get("status")))
         t.check(not half_made(where, data), "%s: half-made %s" % (
             more, half_made(where, data)))
-        t.check(wait_until(lambda m=mark: not processes_with(m), 3),
+        t.check(wait_until(lambda m=mark: not processes_with(m)),
                 "%s: a process is left" % more)
 
 
@@ -484,12 +484,12 @@ def kills(t):
             p = start(["run", "-o", where] + words,
                       env=dict(os.environ, MARK=mark))
             if number:
-                t.check(wait_until(lambda w=where, d=data: ready(w, d), 15),
+                t.check(wait_until(lambda w=where, d=data: ready(w, d)),
                         name + ": start")
                 time.sleep(rng.uniform(0, 0.3))
             else:
                 wait_until(lambda w=where: os.path.exists(
-                    os.path.join(w, "plan.json")), 15)
+                    os.path.join(w, "plan.json")))
             kill_all(mark)
             p.communicate()
             t.check(not processes_with(mark), name + ": a process is left")
@@ -533,7 +533,7 @@ def full_disk(t):
             where = os.path.join(mount, "run")
             p = start(["run", "-o", where] + args(
                 data, train__computation_time=0.15, **more))
-            t.check(wait_until(lambda: training(where, data), 15), "start")
+            t.check(wait_until(lambda: training(where, data)), "start")
             fill(os.path.join(mount, "filler"))
             _, err = p.communicate(timeout=60)
             d = Did(where, p.returncode, err.decode())

@@ -177,7 +177,7 @@ def ctrl_c(t):
                           record_length_bytes=1000000)
         p = start(["generate", "storage.throttle=4MB"] + args)
         t.check(wait_until(lambda d=folder: any(
-            not is_part(n) for n in sizes(d)), 10), "start")
+            not is_part(n) for n in sizes(d))), "start")
         began = time.monotonic()
         p.send_signal(signo)
         _, err = p.communicate(timeout=30)
@@ -228,7 +228,7 @@ def small_disk(t):
                           record_length_bytes=100000)
         p = start(["generate", "--threads", "1", "storage.throttle=2MB"]
                   + args)
-        t.check(wait_until(lambda: len(sizes(folder)) > 2, 10), "start")
+        t.check(wait_until(lambda: len(sizes(folder)) > 2), "start")
         with open(os.path.join(mount, "filler"), "wb") as f:
             try:
                 while True:

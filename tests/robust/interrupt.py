@@ -39,7 +39,7 @@ def ctrl_c_once(t):
     p = start(["run", "-o", d, "-P",
                'exp.command=["sh", "-c", "sleep 100", "%s"]' % mark,
                "-V", "i=[1, 2, 3]"], env=dict(os.environ, M=mark))
-    t.check(wait_until(lambda: has_begun(d), 10), "start")
+    t.check(wait_until(lambda: has_begun(d)), "start")
     began = time.monotonic()
     p.send_signal(signal.SIGINT)
     _, err = p.communicate(timeout=20)
@@ -66,7 +66,7 @@ def ctrl_c_twice(t):
                'exp.command=["sh", "-c", "trap \'\' TERM; echo ready; while :;'
                ' do sleep 0.05; done", "%s"]' % mark],
               env=dict(os.environ, M=mark))
-    t.check(wait_until(lambda: "ready" in log_of(d), 10), "start")
+    t.check(wait_until(lambda: "ready" in log_of(d)), "start")
     p.send_signal(signal.SIGINT)
     time.sleep(0.3)
     t.check(p.poll() is None, "one SIGINT ended a child that ignores SIGTERM")
@@ -84,14 +84,14 @@ def sigterm_and_usr1(t):
     mark = "prony-int-%d-c" % os.getpid()
     p = start(["run", "-o", d, "-P", 'exp.command=["sleep", "100"]'],
               env=dict(os.environ, M=mark))
-    t.check(wait_until(lambda: len(processes_with(mark)) >= 3, 10), "start")
+    t.check(wait_until(lambda: len(processes_with(mark)) >= 3), "start")
     p.send_signal(signal.SIGTERM)
     p.communicate(timeout=20)
     t.check(p.returncode == 143, "SIGTERM: exit %d" % p.returncode)
     d = t.path("usr1")
     p = start(["run", "-o", d, "-P", 'exp.command=["sleep", "0.5"]', "-V",
                "i=[1, 2, 3]"], env=dict(os.environ, M=mark + "u"))
-    t.check(wait_until(lambda: len(processes_with(mark + "u")) >= 3, 10),
+    t.check(wait_until(lambda: len(processes_with(mark + "u")) >= 3),
             "start")
     p.send_signal(signal.SIGUSR1)
     _, err = p.communicate(timeout=20)

@@ -36,7 +36,7 @@ def one_plan(t, number, kills_left, rng):
             p.kill()
             p.communicate()
             kills += 1
-        t.check(wait_until(lambda: not processes_with(marker), 5),
+        t.check(wait_until(lambda: not processes_with(marker)),
                 "children left after kill %d" % kills)
         if os.path.exists(os.path.join(directory, "plan.json")):
             args = ["run", "-q", "--resume", directory]

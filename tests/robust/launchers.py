@@ -80,7 +80,7 @@ class Slurm:
                     "--pid-file=" + self.dir + "/munged.pid",
                     "--log-file=" + self.dir + "/munged.log",
                     "--seed-file=" + self.dir + "/seed"])
-        wait_until(lambda: os.path.exists(self.dir + "/munge.sock"), 20)
+        wait_until(lambda: os.path.exists(self.dir + "/munge.sock"))
         self.spawn(["slurmctld", "-D", "-c", "-f", conf])
         for node in ("n1", "n2"):
             self.spawn(["slurmd", "-D", "-N", node, "-f", conf])
@@ -143,7 +143,7 @@ def emulates(t, launch, count, name, env):
 def by_slurm(t):
     slurm = Slurm(t)
     try:
-        if not t.check(wait_until(slurm.is_up, 60), "Slurm does not start: "
+        if not t.check(wait_until(slurm.is_up), "Slurm does not start: "
                        + open(slurm.dir + "/daemons.log").read()[-900:]):
             return
         refuses(t, ["srun", "-n2"], "srun", slurm.env)

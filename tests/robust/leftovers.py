@@ -83,7 +83,7 @@ class Case:
                               else "ulimit -S -x unlimited;"})
         self.p = self.start("-o", self.dir, "-P", "exp.command=%s"
                             % json.dumps(["bash", script]))
-        self.check(wait_until(lambda: len(naps(self.nap)) == DAEMONS + 1, 60),
+        self.check(wait_until(lambda: len(naps(self.nap)) == DAEMONS + 1),
                    "it does not start: %s" % naps(self.nap))
         self.keeper = keeper_of(self.p.pid)
         self.check(self.keeper > 0, "no keeper")
@@ -110,13 +110,13 @@ class Case:
             for pid in pids:
                 os.kill(pid, signo)
         self.p.communicate(timeout=60)
-        wait_until(lambda: len(naps(self.nap)) <= DAEMONS, 10)
+        wait_until(lambda: len(naps(self.nap)) <= DAEMONS)
 
     def none_left(self, when):
-        self.check(wait_until(lambda: not naps(self.nap), 10),
+        self.check(wait_until(lambda: not naps(self.nap)),
                    "%s: %d are left" % (when, len(naps(self.nap))))
         self.check(not self.group or
-                   wait_until(lambda: not os.path.exists(self.group), 10),
+                   wait_until(lambda: not os.path.exists(self.group)),
                    "%s: the group is left" % when)
 
     def resume(self, left):

@@ -90,7 +90,7 @@ def begin(t, name, *words):
     p = start(["run", "-o", where, "--progress", "never"] + BASE + TWO + LONG
               + list(words))
     there = os.path.join(where, "experiments", "*", "progress.json")
-    t.check(wait_until(lambda: glob.glob(there), 60),
+    t.check(wait_until(lambda: glob.glob(there)),
             "%s: it did not start" % name)
     return where, p
 
@@ -100,7 +100,7 @@ def end(t, name, where, p):
     p.communicate(timeout=60)
     took = time.monotonic() - before
     t.check(took < SOON, "%s: it took %.1f s to end" % (name, took))
-    t.check(wait_until(lambda: not processes_with(where), 5),
+    t.check(wait_until(lambda: not processes_with(where)),
             "%s: processes are left" % name)
     return result_of(where)
 

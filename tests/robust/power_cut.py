@@ -139,7 +139,7 @@ def under_way(t, disk):
             return []
         return [x["id"] for x in lines if x["event"] == "experiment_end"]
 
-    t.check(wait_until(lambda: len(ended()) >= 20, 60), "it does not run")
+    t.check(wait_until(lambda: len(ended()) >= 20), "it does not run")
     p.send_signal(signal.SIGSTOP)
     said = ended()
     disk.cut(True)

@@ -77,7 +77,7 @@ def training(t, name, *words, has_steps=False):
     def begun():
         return " planned\n" in Ended(where, None).log and (
             not has_steps or "batch " in progress_of(where))
-    t.check(wait_until(begun, 60), "%s: it did not start" % name)
+    t.check(wait_until(begun), "%s: it did not start" % name)
     time.sleep(0.1)  # in the middle of a step
     ranks = ranks_of(mark)
     t.check(sorted(ranks) == [0, 1, 2], "%s: ranks %s" % (name, ranks))
@@ -89,7 +89,7 @@ def ending(t, name, p, where, mark, most=5):
     p.communicate(timeout=60)
     took = time.monotonic() - before
     t.check(took < most, "%s: it took %.1f s to end" % (name, took))
-    t.check(wait_until(lambda: not processes_with(mark), 3),
+    t.check(wait_until(lambda: not processes_with(mark)),
             "%s: processes are left: %s" % (name, processes_with(mark)))
     return Ended(where, p.returncode)
 

@@ -89,7 +89,7 @@ def begin(t, name, command, want, args=(), **more):
                    **more)
     p = start(["run", path, "-o", d, "--devices", str(DEVICES)] + list(args),
               env=dict(os.environ, M=mark))
-    t.check(wait_until(lambda: len(sleeping(mark)) >= want, 20),
+    t.check(wait_until(lambda: len(sleeping(mark)) >= want),
             "%s: start: %s" % (name, sleeping(mark)))
     return p, d, mark
 
@@ -108,7 +108,7 @@ def sleeping(mark):
 
 
 def gone(t, mark, what):
-    t.check(wait_until(lambda: not processes_with(mark), 10),
+    t.check(wait_until(lambda: not processes_with(mark)),
             "%s: left running: %s" % (what, processes_with(mark)))
 
 
@@ -144,7 +144,7 @@ def runner_killed(t):
     p.communicate(timeout=30)
     what = "kill -9 of the runner"
     gone(t, mark, what)
-    t.check(wait_until(lambda: len(files_of(d)) == DEVICES, 10),
+    t.check(wait_until(lambda: len(files_of(d)) == DEVICES),
             "%s: %s" % (what, files_of(d)))
     seen = check_files(t, d, what, DEVICES, "interrupted")
     t.check(all("the runner was killed" in r["prony"]["reason"]
