@@ -6,6 +6,7 @@ from typing import (Any, Callable, Dict, Generic, Iterable, Iterator, Optional,
 
 import _prony
 
+from .again import Rest, goes_on
 from .session import (Config, Session, Settings, Sum, _print, _warn,
                       check_size, refuse_output, settled, tell)
 
@@ -34,6 +35,9 @@ def _summing(count: int) -> Optional[Sum]:
 ONCE = ("%s can be gone through once: FULL alone is measured, each batch "
         "comes once. For IO and SYNTHETIC wrap what it was made from, or a "
         "function that makes it")
+GOES_ON = ("%s does not begin anew each time, as far as can be told: FULL "
+           "alone is measured, each batch comes once. For IO and SYNTHETIC "
+           "wrap a function that makes it and what it reads from")
 
 
 def _once(loader: Any) -> bool:
@@ -41,24 +45,12 @@ def _once(loader: Any) -> bool:
     return hasattr(loader, "__next__") and not hasattr(loader, "reset")
 
 
-def _shared(loader: Any) -> bool:
-    """Whether it hands out the same iterator each time. A DataLoader of
-    PyTorch's would start workers when asked, and persistent ones are the same
-    iterator again: what it reads from is asked, where that has a say."""
-    data = sys.modules.get("torch.utils.data")
-    if data is not None and isinstance(loader, data.DataLoader):
-        if (loader.num_workers
-                or not isinstance(loader.dataset, data.IterableDataset)):
-            return False
-        loader = loader.dataset
-    it = _iterator(loader)
-    return _iterator(loader) is it
+def _made(loader: Any) -> bool:
+    return callable(loader) and not hasattr(loader, "__iter__")
 
 
 def _iterator(loader: Any) -> Iterator[Any]:
-    if callable(loader) and not hasattr(loader, "__iter__"):
-        return iter(loader())
-    return iter(loader)
+    return iter(loader() if _made(loader) else loader)
 
 
 def _check(loader: Any, batch_size: Optional[int], **functions: Any) -> None:
@@ -89,25 +81,29 @@ class Wrapped(Generic[T]):
         self._settings, self._sync, self._write = settings, sync, write
         self._turn = [True]  # the loop that is measured has taken it out
         self._once = False
+        self._rest: Optional[Rest] = None  # of what goes on
         if _once(loader):
-            self._only_full()
+            self._only_full(ONCE)
 
-    def _only_full(self) -> None:
+    def _only_full(self, why: str) -> None:
         self._once = True
         self._settings["IO"]["run_benchmark"] = False
         self._settings["synthetic"]["run_benchmark"] = False
-        tell(ONCE % type(self.loader).__name__)
+        tell(why % type(self.loader).__name__)
 
     def _begin(self) -> Session:
-        if not self._once and _shared(self.loader):
-            self._only_full()
+        if not self._once:
+            self._rest = goes_on(self.loader, self._source,
+                                 _made(self.loader))
+            if self._rest is not None:
+                self._only_full(GOES_ON)
         rank, ranks = _ranks()
         return Session(self._size, rank=rank, ranks=ranks,
                        sum=_summing(ranks), config=self._settings,
                        write=self._write)
 
     def _source(self) -> Iterator[T]:
-        return _iterator(self.loader)
+        return self._rest or _iterator(self.loader)
 
     def _trials(self, session: Session) -> Iterator[Iterator[T]]:
         session.run_io(self._source, self._sync)
@@ -141,6 +137,8 @@ class Wrapped(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         session = self.session
+        if self._rest is not None and self._rest.ended:
+            self._rest = None
         if session is not None and session.phase() is None:
             session.finish()
             return self._source()

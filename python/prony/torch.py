@@ -23,6 +23,7 @@ import torch
 import torch.distributed as dist
 from torch.utils.data import DataLoader
 
+from .again import goes_on
 from .session import Session, refuse_output, settled, tell
 
 __all__ = ["BenchmarkDataLoader", "BenchmarkGenericIteratorWrapper"]
@@ -136,17 +137,29 @@ def _settle(it: Any) -> None:
 
 # ---- what both loaders do
 
+def _refuse_going_on(loader: Any, source: Callable[[], Iterator[Any]]) -> None:
+    """What hands out new iterators over one file or queue. Iterators of
+    classes (DALI's) begin anew after their end."""
+    if not hasattr(loader, "__next__") and goes_on(loader, source, True):
+        raise ValueError(
+            "%s does not begin anew each time, and measuring IO would use its "
+            "batches up: give what does, prony.wrap(it), which measures FULL "
+            "alone, or switch IO off (run_benchmark)" % type(loader).__name__)
+
+
 class _Bench:
     """A session, driven as benchy drives it: IO at once, then a trial a
     loop."""
 
-    def __init__(self, source: Callable[[], Iterator[Any]],
+    def __init__(self, loader: Any, source: Callable[[], Iterator[Any]],
                  batch_size: Optional[int], first: Optional[int]) -> None:
         rank, count = ranks()
         self.source = source
         settings = settled(None)
         if rank == 0:
             refuse_output(settings)
+        if settings["IO"]["run_benchmark"]:
+            _refuse_going_on(loader, source)
         self.session = Session(batch_size, first=first, rank=rank, ranks=count,
                                sum=RankSums() if count > 1 else None,
                                config=settings)
@@ -216,7 +229,7 @@ class BenchmarkDataLoader(_Measured, DataLoader):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._bench = _Bench(super(_Measured, self).__iter__,
+        self._bench = _Bench(self, super(_Measured, self).__iter__,
                              self.batch_size, _first(self))
 
 
@@ -242,7 +255,7 @@ class BenchmarkGenericIteratorWrapper(_Measured):
         _refuse_once(iterator)
         self.iterator = iterator
         self.batch_size = batch_size
-        self._bench = _Bench(lambda: iter(iterator), batch_size, None)
+        self._bench = _Bench(iterator, lambda: iter(iterator), batch_size, None)
 
     def __len__(self) -> int:
         return len(self.iterator)

@@ -61,7 +61,7 @@ print("ANSWER", json.dumps([list(r), len(r["FULL"]["rates"])]))
 """ % made, timeout=60)
         check(got.status == 0, what + ": every batch once, in order", got.all)
         check(answer(got) == [["nranks", "FULL"], 3]
-              and "or a function that makes it" in got.err,
+              and "a function that makes it" in got.err,
               what + ": FULL is measured, and the remedy told", got.all)
     got = run("""
 import json, prony
@@ -96,16 +96,234 @@ print("ANSWER", json.dumps(seen))
 """, timeout=60)
     check(answer(got) == list(range(20)),
           "an iterator in loops that are left early: none is lost", got.all)
-    got = run("""
-import prony
-class Ends:
-    def __init__(self): self.it = iter(range(8))
+
+
+# ---- loaders that hand out new iterators over one position
+
+# How a loader of the batches [0], [1], ... is made. All of these lost the
+# batches that measuring IO took.
+GOES_ON = {
+    "a generator over an iterator": """
+class L:
+    def __init__(self, n): self.it = iter(range(n))
+    def __iter__(self): return ([i] for i in self.it)
+""",
+    "a generator over a generator, of known length": """
+class L:
+    def __init__(self, n): self.n, self.it = n, (i for i in range(n))
+    def __len__(self): return self.n
     def __iter__(self): yield from ([i] for i in self.it)
-print("ANSWER", sum(1 for b in prony.wrap(Ends(), 1, quiet=True)))
+""",
+    "a file": """
+class L:
+    def __init__(self, n):
+        with open("lines", "w") as f: f.writelines("%d\\n" % i for i in range(n))
+        self.f = open("lines")
+    def __iter__(self): return ([int(line)] for line in self.f)
+""",
+    "a queue that is closed by None": """
+import queue
+class L:
+    def __init__(self, n):
+        self.q = queue.Queue()
+        for i in [*range(n), None]: self.q.put(i)
+        self.over = False
+    def __iter__(self):
+        while not self.over:
+            i = self.q.get()
+            if i is None:
+                self.over = True
+                return
+            yield [i]
+""",
+    "a list that is used up": """
+class L:
+    def __init__(self, n): self.todo = list(range(n))
+    def __iter__(self):
+        while self.todo: yield [self.todo.pop(0)]
+""",
+    "a position, in memory that is used again": """
+class L:
+    def __init__(self, n): self.at, self.n, self.batch = 0, n, [None]
+    def __len__(self): return self.n
+    def __iter__(self):
+        while self.at < self.n:
+            self.batch[0], self.at = self.at, self.at + 1
+            yield self.batch
+""",
+    "a variable of the script": """
+def L(n):
+    global it
+    it = iter(range(n))
+    return Reader()
+def one():
+    return next(it)
+class Reader:
+    def __iter__(self):
+        while True:
+            try: yield [one()]
+            except StopIteration: return
+""",
+    "a variable of a function around it": """
+def L(n):
+    it = iter(range(n))
+    class Reader:
+        def __iter__(self): return map(lambda i: [i], it)
+    return Reader()
+""",
+    "a descriptor, whose position nobody sees": """
+import os
+class L:
+    def __init__(self, n):
+        with open("bytes", "wb") as f:
+            for i in range(n): f.write(b"%8d" % i)
+        self.fd = os.open("bytes", os.O_RDONLY)
+    def __iter__(self):
+        for got in iter(lambda: os.read(self.fd, 8), b""): yield [int(got)]
+""",
+    "a position in slots": """
+class L:
+    __slots__ = ("at", "n")
+    def __init__(self, n): self.at, self.n = 0, n
+    def __iter__(self):
+        while self.at < self.n:
+            self.at += 1
+            yield [self.at - 1]
+""",
+    "a function over one iterator": """
+def L(n):
+    it = iter(range(n))
+    return lambda: ([i] for i in it)
+""",
+}
+
+# These begin anew, and all phases are measured. `begun` is how often.
+ANEW = {
+    "a list": "def L(n): return [[i] for i in range(n)]",
+    "a range": "def L(n): return range(n)",
+    "a generator function": """
+class L:
+    def __init__(self, n): self.n = n
+    def __iter__(self):
+        for i in range(self.n): yield [i]
+""",
+    "one batch again and again": """
+class L:
+    def __init__(self, n): self.n, self.batch = n, [0] * 8
+    def __iter__(self):
+        for i in range(self.n): yield self.batch
+""",
+    "a loader that counts its epochs": """
+class L:
+    def __init__(self, n): self.n, self.epochs = n, 0
+    def __iter__(self):
+        self.epochs += 1
+        for i in range(self.n): yield [i]
+""",
+    "a loader that shuffles": """
+import random
+class L:
+    def __init__(self, n): self.n, self.rng = n, random.Random(7)
+    def __len__(self): return self.n
+    def __iter__(self):
+        for i in self.rng.sample(range(self.n), self.n): yield [i]
+""",
+    "a file that is opened each time": """
+class L:
+    def __init__(self, n):
+        with open("lines", "w") as f: f.writelines("%d\\n" % i for i in range(n))
+    def __iter__(self):
+        with open("lines") as f:
+            for line in f: yield [int(line)]
+""",
+    "items by number": """
+class L:
+    def __init__(self, n): self.n = n
+    def __len__(self): return self.n
+    def __getitem__(self, i):
+        if i >= self.n: raise IndexError
+        return [i]
+""",
+    "a function that makes it": """
+def L(n):
+    def batches():
+        for i in range(n): yield [i]
+    return batches
+""",
+    "a function that makes one that shuffles, of unknown length": """
+import random
+def L(n):
+    def batches():
+        for i in random.sample(range(n), n): yield [i]
+    return batches
+""",
+}
+
+
+def positions():
+    for what, made in GOES_ON.items():
+        got = run("""
+import json, prony
+%s
+for N in (1, 2, 3, 8, 50, 500):
+    loader = prony.wrap(L(N), batch_size=1, quiet=True)
+    seen = [b[0] for b in loader]
+    assert sorted(seen) == list(range(N)), (N, seen)
+    assert list(loader) == []
+print("ANSWER", json.dumps(list(loader.results)))
+""" % made, timeout=60)
+        check(got.status == 0 and answer(got) == ["nranks", "FULL"]
+              and "a function that makes it" in got.err,
+              what + ": no batch is lost", got.all)
+    for what, made in ANEW.items():
+        got = run("""
+import json, prony
+%s
+made = L(20)
+loader = prony.wrap(made, batch_size=1, quiet=True)
+seen = sum(1 for b in loader)
+print("ANSWER", json.dumps([list(loader.results), seen,
+                            sum(1 for b in loader)]))
+""" % made, timeout=60)
+        check(got.status == 0 and answer(got) == [
+            ["nranks", "IO", "SYNTHETIC", "FULL"], SEEN, 20]
+              and not got.err, what + ": begins anew, all phases", got.all)
+    broken()
+
+
+def broken():
+    """Reading it ahead loses nothing where it fails, and asks once."""
+    got = run("""
+import json, prony
+class L:
+    def __init__(self): self.at = self.begun = 0
+    def __iter__(self):
+        self.begun += 1
+        while self.at < 3:
+            self.at += 1
+            if self.at == 2: raise OSError("bad block")
+            yield [self.at]
+seen, made = [], L()
+loader = prony.wrap(made, batch_size=1, quiet=True)
+try:
+    for batch in loader: seen.append(batch[0])
+except OSError as e:
+    seen.append(str(e))
+print("ANSWER", json.dumps([seen, made.begun]))
 """, timeout=60)
-    check(got.status == 0 and answer(got) == 0 and
-          "gave 8 batches, and none when it was begun again" in got.err,
-          "a loader that ends for good: no hang, and it is told", got.all)
+    check(answer(got) == [[1, "bad block"], 1],
+          "one that fails: its batches, then its error", got.all)
+    got = run("""
+import json, prony, random
+class L:
+    def __iter__(self):
+        for i in random.sample(range(1 << 40), 30): yield [i]
+loader = prony.wrap(L(), batch_size=1, quiet=True)
+print("ANSWER", json.dumps([sum(1 for b in loader), sum(1 for b in loader)]))
+""", timeout=60)
+    check(answer(got) == [31, 30] and "a function that makes it" in got.err,
+          "other batches each time, of unknown length: FULL alone, and later "
+          "loops begin anew", got.all)
 
 
 # ---- threads
@@ -407,6 +625,6 @@ print("ANSWER", json.dumps([after - before, kilobytes() - start, sessions]))
           "more memory (KB, KB, sessions: %s)" % grown, got.all)
 
 
-for part in (once, threads, loops, goes_on, mounted, refused, memory):
+for part in (once, positions, threads, loops, goes_on, mounted, refused, memory):
     part()
 sys.exit(end())
