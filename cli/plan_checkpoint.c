@@ -29,40 +29,14 @@ struct gather {
     uint64_t count;
 };
 
-/* Whether any experiment has checkpoints: most plans have none, and need not be
- * made into jobs to know that. 1, 0, or an error. */
-static int has_any(struct pr_plan *p, struct pr_err *err)
-{
-    static const char name[] = "workflow.checkpoint";
-    uint32_t id = pr_names_find(pr_plan_names(p), name, sizeof name - 1);
-    struct pr_experiment e;
-    struct pr_walk *w;
-    bool found = false;
-    int rc = 1;
-
-    if (id == PR_NO_NAME)
-        return 0;
-    w = pr_walk_new(p);
-    if (!w)
-        return pr_fail_nomem(err);
-    while (!found && (rc = pr_walk_next(w, &e, err)) == 1) {
-        const struct pr_setting *set = pr_params_get(e.params, id);
-        found = set && set->origin.kind != PR_FROM_DEFAULT;
-    }
-    pr_walk_free(w);
-    return rc;
-}
-
 static int look_at(void *ctx, struct pr_job *job, struct pr_err *err)
 {
     struct gather *g = ctx;
     struct pr_workflow_opts flow;
     struct entry e = {.id = job->id};
-    const struct pr_workload *w;
     int rc;
 
-    if (pr_job_is_off(job) || pr_workload_of(job, &w, NULL) ||
-        strcmp(w->name, "emulate") != 0)
+    if (pr_job_is_off(job))
         return PR_OK;
     rc = pr_opt_fill(&pr_workflow_section, job->params, job->arena, &flow, err);
     if (rc || !flow.checkpoint)
@@ -80,9 +54,7 @@ static int look_at(void *ctx, struct pr_job *job, struct pr_err *err)
 
 static int gather(struct pr_plan *p, struct gather *g, struct pr_err *err)
 {
-    int rc = has_any(p, err);
-
-    return rc == 1 ? pr_plan_each_job(p, look_at, g, err) : rc;
+    return pr_plan_each_job(p, "emulate", look_at, g, err);
 }
 
 /* ---- for people */

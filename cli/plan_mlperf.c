@@ -257,7 +257,7 @@ int plan_mlperf_text(struct cli *c, struct pr_plan *p, struct pr_buf *out,
                      struct pr_err *err)
 {
     struct plans l = {.c = c, .out = out, .memory = this_memory()};
-    int rc = pr_plan_each_job(p, see, &l, err);
+    int rc = pr_plan_each_job(p, "emulate", see, &l, err);
 
     if (!rc && l.more)
         pr_buf_printf(out, "\n… and %llu more for MLPerf, see --format json\n",
@@ -273,7 +273,7 @@ int plan_mlperf_json(struct cli *c, struct pr_plan *p, struct pr_err *err)
     int rc;
 
     pr_jb_init(&jb, &out, 0);
-    rc = pr_plan_each_job(p, see, &l, err);
+    rc = pr_plan_each_job(p, "emulate", see, &l, err);
     if (rc || !l.shown)
         return rc;
     pr_jb_end(&jb);

@@ -66,7 +66,7 @@ static int look_at(void *ctx, struct pr_job *job, struct pr_err *err)
 int plan_model_text(struct pr_plan *p, struct pr_buf *out, struct pr_err *err)
 {
     struct models all = {.lines = PR_BUF_INIT(65536)};
-    int rc = pr_plan_each_job(p, look_at, &all, err);
+    int rc = pr_plan_each_job(p, NULL, look_at, &all, err);
 
     if (!rc && all.lines.len)
         pr_buf_str(out, all.lines.data);

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,6 +68,20 @@ void pr_buf_str(struct pr_buf *b, const char *s)
 void pr_buf_char(struct pr_buf *b, char c)
 {
     pr_buf_add(b, &c, 1);
+}
+
+void pr_buf_int(struct pr_buf *b, int64_t i)
+{
+    char digits[24];
+    char *p = digits + sizeof digits;
+    uint64_t n = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
+
+    do
+        *--p = (char)('0' + n % 10);
+    while (n /= 10);
+    if (i < 0)
+        *--p = '-';
+    pr_buf_add(b, p, (size_t)(digits + sizeof digits - p));
 }
 
 void pr_buf_printf(struct pr_buf *b, const char *fmt, ...)

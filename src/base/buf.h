@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct pr_buf {
     char *data; /* NUL-terminated once anything was appended */
@@ -26,6 +27,7 @@ bool pr_buf_reserve(struct pr_buf *b, size_t more);
 void pr_buf_add(struct pr_buf *b, const void *bytes, size_t len);
 void pr_buf_str(struct pr_buf *b, const char *s);
 void pr_buf_char(struct pr_buf *b, char c);
+void pr_buf_int(struct pr_buf *b, int64_t i); /* in decimal digits */
 void pr_buf_printf(struct pr_buf *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -120,20 +120,6 @@ static void add_float(struct pr_buf *out, double f)
         pr_float_text(out, f);
 }
 
-static void add_int(struct pr_buf *out, int64_t i)
-{
-    char digits[24];
-    char *p = digits + sizeof digits;
-    uint64_t n = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
-
-    do
-        *--p = (char)('0' + n % 10);
-    while (n /= 10);
-    if (i < 0)
-        *--p = '-';
-    pr_buf_add(out, p, (size_t)(digits + sizeof digits - p));
-}
-
 /* What stands before an item, after a comma if it is not the first. */
 static void gap(struct pr_buf *out, bool comma, unsigned indent, unsigned depth)
 {
@@ -191,7 +177,7 @@ static void add_value(struct pr_buf *out, const struct pr_value *v,
         pr_buf_str(out, v->b ? "true" : "false");
         break;
     case PR_INT:
-        add_int(out, v->i);
+        pr_buf_int(out, v->i);
         break;
     case PR_FLOAT:
         add_float(out, v->f);

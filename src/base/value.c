@@ -254,7 +254,7 @@ void pr_text(struct pr_buf *out, const struct pr_value *v)
         pr_buf_str(out, v->b ? "True" : "False");
         break;
     case PR_INT:
-        pr_buf_printf(out, "%lld", (long long)v->i);
+        pr_buf_int(out, v->i);
         break;
     case PR_FLOAT:
         pr_float_text(out, v->f);

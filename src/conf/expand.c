@@ -345,6 +345,8 @@ int pr_expand_name(struct pr_expander *x, const struct pr_params *params,
 
     x->params = params;
     x->round++;
+    if (err)
+        err->where[0] = '\0';
     rc = pr_expand_resolve(x, name, err);
     pr_arena_reset(x->scratch);
     return rc;

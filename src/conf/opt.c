@@ -442,23 +442,60 @@ static int store(const struct pr_opt *opt, const struct pr_value *v,
     return pr_fail(err, PR_E_BUG, opt->name, "option of unknown kind");
 }
 
+/* Whether a member is of a section. */
+static bool is_of(const struct pr_member *m, const char *section, size_t len)
+{
+    return m->key_len > len && m->key[len] == '.' &&
+           memcmp(m->key, section, len) == 0;
+}
+
+static const struct pr_value *find(const struct pr_value *params,
+                                   const char *section, const char *name)
+{
+    size_t len = strlen(section), n = strlen(name);
+
+    for (uint32_t i = 0; i < params->len; i++) {
+        const struct pr_member *m = &params->members[i];
+        if (m->key_len == len + 1 + n &&
+            memcmp(m->key + len + 1, name, n) == 0 && is_of(m, section, len))
+            return &m->value;
+    }
+    return NULL;
+}
+
+/* The stretch of a map that has all members of a section: mostly these stand
+ * together, or there are none. */
+static struct pr_value stretch(const struct pr_value *params,
+                               const char *section)
+{
+    struct pr_value all = {.kind = PR_MAP, .len = params->len};
+    size_t len = strlen(section);
+
+    if (params->kind != PR_MAP)
+        all.len = 0;
+    else
+        all.members = params->members;
+    for (; all.len && !is_of(all.members, section, len); all.len--)
+        all.members++;
+    while (all.len && !is_of(&all.members[all.len - 1], section, len))
+        all.len--;
+    return all;
+}
+
 int pr_opt_fill(const struct pr_opt_section *section,
                 const struct pr_value *params, struct pr_arena *a, void *ret,
                 struct pr_err *err)
 {
+    struct pr_value own = stretch(params, section->name);
+
     memset(ret, 0, section->struct_bytes);
     for (size_t i = 0; i < section->count; i++) {
         const struct pr_opt *o = &section->opts[i];
-        struct pr_value v = pr_opt_default(o);
-        const struct pr_value *set;
-        char name[128];
+        const struct pr_value *set = find(&own, section->name, o->name);
+        struct pr_value v = set ? *set : pr_opt_default(o);
         int rc;
 
-        snprintf(name, sizeof name, "%s.%s", section->name, o->name);
-        set = pr_get(params, name);
-        if (set)
-            v = *set;
-        else if (v.kind == PR_STR && strchr(v.s, '$')) {
+        if (!set && v.kind == PR_STR && strchr(v.s, '$')) {
             /* Derived, and the plan was made without defaults. */
             if (o->kind != PR_OPT_STR)
                 continue;
@@ -467,7 +504,8 @@ int pr_opt_fill(const struct pr_opt_section *section,
         }
         rc = pr_opt_cast(o, &v, a, &v, err);
         if (rc)
-            return err ? pr_reword(err, err->where, "'%s' %s", name, err->msg)
+            return err ? pr_reword(err, err->where, "'%s.%s' %s", section->name,
+                                   o->name, err->msg)
                        : rc;
         rc = store(o, &v, a, (char *)ret + o->offset, err);
         if (rc)

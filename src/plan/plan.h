@@ -41,6 +41,10 @@ struct pr_walk;
 struct pr_walk *pr_walk_new(struct pr_plan *p);
 void pr_walk_free(struct pr_walk *w);
 
+/* Only the experiments that have this text there: of the others nothing else
+ * is computed. Borrows the text. */
+void pr_walk_only(struct pr_walk *w, const char *name, const char *text);
+
 /* 1 and the next experiment, 0 at the end, negative: failed (a name that is
  * not defined, a value out of its range, …). Borrowed until the next call. */
 int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,

@@ -17,6 +17,8 @@ enum { MAX_EXPERIMENTS = 1000000000 };
 struct pr_walk {
     struct pr_plan *plan;
     bool expand; /* false: only count */
+    uint32_t only_name;
+    const char *only_text; /* or NULL: all */
     unsigned repeat;
     size_t group;
     size_t *wheel;          /* the value each variable of the group has */
@@ -60,6 +62,14 @@ void pr_walk_free(struct pr_walk *w)
     pr_arena_free(w->arena);
     pr_expander_free(w->expander);
     pr_free(w);
+}
+
+void pr_walk_only(struct pr_walk *w, const char *name, const char *text)
+{
+    w->only_name = pr_names_find(w->plan->scope.names, name, strlen(name));
+    w->only_text = text;
+    if (w->only_name == PR_NO_NAME) /* none has it: at the end */
+        w->repeat = w->plan->opts.repeat + 1;
 }
 
 static bool any_empty(const struct pr_group *g)
@@ -180,6 +190,43 @@ static bool wanted(const struct pr_walk *w)
                : pr_only_has(w->plan->opts.only, v->s, v->len);
 }
 
+/* 1: an experiment of pr_walk_only, 0: another, negative: failed. */
+static int chosen(struct pr_walk *w, const struct pr_params *p,
+                  struct pr_err *err)
+{
+    const struct pr_value *v;
+    int rc;
+
+    if (!w->only_text)
+        return 1;
+    if (!pr_params_get(p, w->only_name))
+        return 0;
+    rc = pr_expand_name(w->expander, p, w->only_name, err);
+    if (rc)
+        return rc;
+    v = pr_expanded(w->expander, w->only_name);
+    return v->kind == PR_STR && strcmp(v->s, w->only_text) == 0;
+}
+
+/* Computes what an experiment has. 1: it is to be looked at, 0: it is not,
+ * negative: failed. */
+static int make(struct pr_walk *w, struct pr_params *p, struct pr_experiment *e,
+                struct pr_err *err)
+{
+    int rc;
+
+    if (!w->expand)
+        return wanted(w);
+    make_id(w, p, e->id);
+    rc = set_id(w, p, e->id, err);
+    if (!rc)
+        rc = chosen(w, p, err);
+    if (rc != 1)
+        return rc;
+    rc = pr_expand(w->expander, p, err);
+    return rc ? rc : wanted(w);
+}
+
 int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,
                  struct pr_err *err)
 {
@@ -195,18 +242,11 @@ int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,
         }
         p = w->variants.items[w->next_variant++];
         e = (struct pr_experiment){++w->index, "", w->repeat, p, w->expander};
-        if (w->expand) {
-            make_id(w, p, e.id);
-            rc = set_id(w, p, e.id, err);
-            if (!rc)
-                rc = pr_expand(w->expander, p, err);
-            if (rc)
-                return rc;
-        }
-        if (wanted(w)) {
+        rc = make(w, p, &e, err);
+        if (rc == 1)
             *ret = e;
-            return 1;
-        }
+        if (rc)
+            return rc;
     }
 }
 

@@ -76,7 +76,7 @@ int pr_plan_datasets(struct pr_plan *p, struct pr_arena *a,
     int rc;
 
     s.end = &s.first;
-    rc = pr_plan_each_job(p, add, &s, err);
+    rc = pr_plan_each_job(p, NULL, add, &s, err);
     if (!rc)
         *ret = s.first;
     return rc;

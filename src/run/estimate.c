@@ -75,7 +75,7 @@ int pr_plan_cost(struct pr_plan *p, struct pr_plan_cost *ret,
                  struct pr_err *err)
 {
     struct pr_plan_cost sum = {.limited = true};
-    int rc = pr_plan_each_job(p, cost_of_one, &sum, err);
+    int rc = pr_plan_each_job(p, NULL, cost_of_one, &sum, err);
 
     if (!rc)
         *ret = sum;

@@ -24,31 +24,49 @@ static int params_map(struct pr_plan *p, const struct pr_experiment *e,
     return PR_OK;
 }
 
-int pr_plan_each_job(struct pr_plan *p, pr_each_job *each, void *ctx,
-                     struct pr_err *err)
+/* What every job of a walk shares. */
+struct jobs {
+    struct pr_plan *plan;
+    struct pr_frameworks *frameworks;
+    struct pr_arena *arena; /* of one job */
+    pr_each_job *each;
+    void *ctx;
+};
+
+static int hand_on(struct jobs *j, const struct pr_experiment *e,
+                   struct pr_err *err)
+{
+    struct pr_value params;
+    struct pr_job job;
+    int rc;
+
+    pr_arena_reset(j->arena);
+    rc = params_map(j->plan, e, j->arena, &params, err);
+    if (!rc)
+        rc = pr_job_init(&job, e->id, "", &params, j->arena, err);
+    if (rc)
+        return rc;
+    job.frameworks = j->frameworks;
+    job.names = pr_plan_names(j->plan);
+    job.settings = e->params;
+    job.values = e->values;
+    return j->each(j->ctx, &job, err);
+}
+
+int pr_plan_each_job(struct pr_plan *p, const char *workload, pr_each_job *each,
+                     void *ctx, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_frameworks *frameworks = pr_frameworks_new();
-    struct pr_walk *w = a && frameworks ? pr_walk_new(p) : NULL;
+    struct jobs j = {p, pr_frameworks_new(), a, each, ctx};
+    struct pr_walk *w = a && j.frameworks ? pr_walk_new(p) : NULL;
     struct pr_experiment e;
     int rc = w ? PR_OK : pr_fail_nomem(err);
 
-    while (!rc && (rc = pr_walk_next(w, &e, err)) == 1) {
-        struct pr_value params;
-        struct pr_job job;
-
-        pr_arena_reset(a);
-        rc = params_map(p, &e, a, &params, err);
-        if (!rc)
-            rc = pr_job_init(&job, e.id, "", &params, a, err);
-        job.frameworks = frameworks;
-        job.names = pr_plan_names(p);
-        job.settings = e.params;
-        job.values = e.values;
-        if (!rc)
-            rc = each(ctx, &job, err);
-    }
+    if (!rc && workload)
+        pr_walk_only(w, "exp.workload", workload);
+    while (!rc && (rc = pr_walk_next(w, &e, err)) == 1)
+        rc = hand_on(&j, &e, err);
     pr_walk_free(w);
-    pr_frameworks_free(frameworks);
+    pr_frameworks_free(j.frameworks);
     return rc;
 }

@@ -154,7 +154,7 @@ int pr_plan_task_data(struct pr_plan *p, struct pr_arena *a, bool *ret_tasks,
     int rc;
 
     s.end = &s.first;
-    rc = pr_plan_each_job(p, see_job, &s, err);
+    rc = pr_plan_each_job(p, NULL, see_job, &s, err);
     *ret_tasks = s.any;
     *ret = s.first;
     return rc == STOP ? PR_OK : rc;

@@ -289,7 +289,7 @@ int pr_plan_validate(struct pr_plan *p, struct pr_validation *ret,
     int rc = open_all(&v, &found, err);
 
     if (!rc)
-        rc = pr_plan_each_job(p, look, &v, err);
+        rc = pr_plan_each_job(p, NULL, look, &v, err);
     return close_with(&v, rc, &found, ret, err);
 }
 

@@ -229,7 +229,7 @@ int pr_capacity_target_read(struct pr_capacity_study *s, struct pr_err *err)
         rc = pr_capacity_plan(s, one, sizeof one / sizeof *one, &p, err);
     if (rc)
         return rc;
-    rc = pr_plan_each_job(p, take_job, s, err);
+    rc = pr_plan_each_job(p, NULL, take_job, s, err);
     pr_plan_free(p);
     return rc;
 }

@@ -70,6 +70,34 @@ static void repeats_are_the_outer_loop(void **state)
     pr_plan_free(p);
 }
 
+/* Nothing else is computed of the others, whose 'b' could not be. */
+static void a_walk_has_only_what_it_is_asked_for(void **state)
+{
+    static const struct {
+        const char *name, *text;
+        uint64_t index; /* 0: none */
+    } rows[] = {{"a", "y", 2}, {"a", "", 0}, {"c", "y", 0}};
+    struct pr_plan *p;
+
+    (void)state;
+    put_file("f", "parameters: {b: '${b.${a}}', b.y: 7}\n"
+                  "variables: {a: [x, '$(\"Y\".lower())$', z]}\n");
+    assert_int_equal(make_plan(&bare, ARGS("@f"), &p, NULL), PR_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pr_walk *w = pr_walk_new(p);
+        struct pr_experiment e;
+
+        pr_walk_only(w, rows[i].name, rows[i].text);
+        if (rows[i].index) {
+            assert_int_equal(pr_walk_next(w, &e, NULL), 1);
+            assert_int_equal(e.index, rows[i].index);
+        }
+        assert_int_equal(pr_walk_next(w, &e, NULL), 0);
+        pr_walk_free(w);
+    }
+    pr_plan_free(p);
+}
+
 static void only_those_named_are_kept_with_their_index(void **state)
 {
     static const struct {
@@ -355,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         HERE(nothing_gives_nothing),
         HERE(repeats_are_the_outer_loop),
+        HERE(a_walk_has_only_what_it_is_asked_for),
         HERE(only_those_named_are_kept_with_their_index),
         HERE(ids_depend_on_what_is_set_and_nothing_else),
         HERE(exp_id_is_the_plans_unless_set),
