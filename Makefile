@@ -1,5 +1,8 @@
 # Verbs only: each calls Meson or a script in tools/. "make help" lists them.
 
+ONLY ?=
+JSON ?=
+REV ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
@@ -54,8 +57,16 @@ format: ## lay out all C files as .clang-format says
 docs: all ## regenerate man pages, completions, schema and reference
 	@tools/gen_docs build/prony .
 
-bench: all ## the figures of bench/
-	@meson test -C build --benchmark --verbose --num-processes 1
+bench: all ## the figures of bench/ against their peers; ONLY=emulate,read JSON=file
+	@tools/deps bench
+	@$(PYTHON) bench/run.py --only "$(ONLY)" --json "$(JSON)"
+
+bench-record: all ## the same, written to bench/RESULTS.md
+	@tools/deps bench
+	@$(PYTHON) bench/run.py --record
+
+bench-against: all ## this program against an older one: REV=commit ONLY=plan,run
+	@$(PYTHON) bench/against.py --only "$(ONLY)" $(REV)
 
 python: ## the Python package, in build/venv
 	@tools/deps build extra
@@ -66,10 +77,10 @@ python-deps: ## what the Python parts need, in build/venv
 
 clean: ## everything that was built
 	@rm -rf build build-check build-san build-min build-tsan build-fuzz build-cov \
-		build-pysan
+		build-pysan build-bench
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1 - /p' Makefile
 
 .PHONY: all demo check check-all check-models install san tsan fuzz cov lint format docs \
-	bench python python-deps clean help
+	bench bench-record bench-against python python-deps clean help

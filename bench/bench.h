@@ -1,12 +1,13 @@
 /*
  * What the benchmarks share: time a program with what it took, medians, and a
- * line for each figure. Two ways are always measured in turn, so that a slow
+ * row for each figure. Two ways are always measured in turn, so that a slow
  * moment of the machine strikes both.
  */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,14 +67,54 @@ static inline struct bench_cost bench_program(char *const *argv,
                                (double)usage.ru_maxrss / 1024};
 }
 
-/* "name: ours 1.2 ms, bare 0.9 ms, ratio 1.33 (at most 3)". */
-static inline void bench_line(const char *name, const char *ours_is,
+/* ---- rows of the scoreboard */
+
+/*
+ * A figure of ours, what it is held against, and its goal: here and nowhere
+ * else. A goal is of the ratio, where there is another figure, else of ours.
+ * The ratio is how many times as much ours is; of costs with at_least, how
+ * many times as little.
+ */
+struct bench_row {
+    const char *what, *unit;
+    double ours;
+    const char *ours_is; /* NULL: "ours" */
+    const char *other_is;
+    double other;             /* 0: there is none */
+    bool is_cost;             /* less of ours is better */
+    double at_least, at_most; /* the goal; 0: none */
+    bool of_ours;             /* it is of ours, and the other to look at */
+};
+
+/* Prints it as a line, and adds it to the file $BENCH_ROWS as JSON. */
+void bench_row(const struct bench_row *row);
+
+/* A row of two times, seconds by scale: ours at most so many times as long. */
+static inline void bench_line(const char *what, const char *ours_is,
                               double ours, const char *other_is, double other,
                               double scale, const char *unit, double limit)
 {
-    printf("%s: %s %.3f %s, %s %.3f %s, ratio %.2f (wanted: at most %.1f)\n",
-           name, ours_is, ours * scale, unit, other_is, other * scale, unit,
-           ours / other, limit);
+    bench_row(&(struct bench_row){.what = what,
+                                  .unit = unit,
+                                  .ours_is = ours_is,
+                                  .ours = ours * scale,
+                                  .other_is = other_is,
+                                  .other = other * scale,
+                                  .is_cost = true,
+                                  .at_most = limit});
 }
+
+/* Says what is not measured, and why: "skipped: …". */
+void bench_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Comparing, not only ours against itself: false with $BENCH_OURS, where no
+ * program but ours is wanted. */
+bool bench_has_peers(void);
+
+/* $BENCH_ROUNDS, or otherwise. */
+int bench_round_count(int otherwise);
+
+/* The same, but no more than those. */
+size_t bench_rounds_of(size_t most);
 
 #endif

@@ -184,7 +184,8 @@ static void set_reader(struct work *w)
 
 static void say(const char *what, const struct bench_way *w)
 {
-    printf("%s: %.0f pictures/s\n", what, FILES / w->best);
+    bench_row(&(struct bench_row){
+        .what = what, .unit = "pictures/s", .ours = FILES / w->best});
 }
 
 static void against_library(struct work *w)

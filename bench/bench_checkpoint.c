@@ -338,10 +338,10 @@ static void limits(const char *dir)
     static const struct {
         const char *name;
         void (*one)(int i);
-    } rows[] = {{"making contents", make_noise},
-                {"copying", copy},
-                {"checking contents in memory", check_noise},
-                {"CRC-32", sum_up}};
+    } rows[] = {{"one core, making contents", make_noise},
+                {"one core, copying", copy},
+                {"one core, checking contents in memory", check_noise},
+                {"one core, CRC-32", sum_up}};
 
     (void)dir;
     memory = aligned_alloc(4096, (size_t)BLOCKS * BLOCK);
@@ -360,8 +360,10 @@ static void limits(const char *dir)
             seconds = bench_now() - start;
             best = best < 0 || seconds < best ? seconds : best;
         }
-        printf("one core, %s: %.1f GB/s\n", rows[r].name,
-               (double)BLOCKS * BLOCK / best / 1e9);
+        bench_row(
+            &(struct bench_row){.what = rows[r].name,
+                                .unit = "GB/s",
+                                .ours = (double)BLOCKS * BLOCK / best / 1e9});
     }
 }
 

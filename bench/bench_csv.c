@@ -50,8 +50,8 @@ static void rows_of(const char *dir, unsigned columns, unsigned rows)
     bench_rounds(&way, 1, ROUNDS);
     double rate = f.bytes / way.best / 1e6;
     snprintf(what, sizeof what, "csv, %u columns", columns);
-    printf("%s: %.0f MB/s of text by one thread (wanted: at least 300)%s\n",
-           what, rate, rate < 300 ? " below" : "");
+    bench_row(&(struct bench_row){
+        .what = what, .unit = "MB/s", .ours = rate, .at_least = 300});
     against_pandas(&ours, dir, "c", what);
     against_pandas(&ours, dir, "pyarrow", what);
 }

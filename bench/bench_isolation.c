@@ -187,6 +187,16 @@ static void neighbours(const char *dir)
             bench_die("nothing was measured %s", how_names[how]);
         print(how_names[how], &f[how], mean(&f[ALONE]));
     }
+    bench_row(&(struct bench_row){.what = "vae beside a greedy one, isolated",
+                                  .unit = "samples/s",
+                                  .ours = mean(&f[ISOLATED]),
+                                  .other_is = "alone",
+                                  .other = mean(&f[ALONE])});
+    bench_row(&(struct bench_row){.what = "vae beside a greedy one, isolated",
+                                  .unit = "samples/s",
+                                  .ours = mean(&f[ISOLATED]),
+                                  .other_is = "not isolated",
+                                  .other = mean(&f[TOGETHER])});
 }
 
 int main(int argc, char **argv)

@@ -218,7 +218,6 @@ static void scaling(const char *dir)
         {"two copies", copies_once, alone, 0},
     };
     int batch = bench_number("BENCH_BATCH", SCALED_BATCH);
-    double ratio;
 
     init_run(&together, dir, "together", 2);
     init_run(&alone[0], dir, "copy0", 1);
@@ -226,12 +225,14 @@ static void scaling(const char *dir)
     bench_rounds(ways, 2, bench_round_count(ROUNDS));
     if (ways[0].best < 0 || ways[1].best < 0)
         return;
-    ratio = ways[1].best / ways[0].best;
-    printf("alexnet training, two processes of one thread, batch %d each: "
-           "together %.2f, copies %.2f images/s, efficiency %.3f (wanted: at "
-           "least 0.95)%s\n",
-           batch, 2 * batch / ways[0].best, 2 * batch / ways[1].best, ratio,
-           ratio < 0.95 ? " below" : "");
+    bench_row(&(struct bench_row){
+        .what = "alexnet, training by two processes of one thread",
+        .unit = "images/s",
+        .ours_is = ways[0].name,
+        .ours = 2 * batch / ways[0].best,
+        .other_is = "two that train alone",
+        .other = 2 * batch / ways[1].best,
+        .at_least = 0.95});
 }
 
 /* ---- */

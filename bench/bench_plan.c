@@ -5,8 +5,6 @@
  */
 #include "bench.h"
 
-#include <sys/stat.h>
-
 enum { ROUNDS = 3 };
 
 static void write_config(const char *path, int variables)
@@ -56,26 +54,35 @@ static void measure(char *prony, const char *dir, int variables)
          format[] = "--format=json";
     char *argv[] = {prony, plan, no, opt, config, format, NULL};
     double seconds[ROUNDS], limit[ROUNDS], peak = 0;
-    struct stat st;
 
     snprintf(config, sizeof config, "%s/config.json", dir);
     snprintf(json, sizeof json, "%s/plan.json", dir);
     snprintf(copy, sizeof copy, "%s/copy.json", dir);
     write_config(config, variables);
-    for (int r = 0; r < ROUNDS; r++) {
+    size_t rounds = bench_rounds_of(ROUNDS);
+    for (size_t r = 0; r < rounds; r++) {
         struct bench_cost c = bench_program(argv, json);
         seconds[r] = c.seconds;
         peak = c.peak_mb > peak ? c.peak_mb : peak;
         limit[r] = write_again(json, copy);
     }
-    stat(json, &st);
-    double ours = bench_median(seconds, ROUNDS);
-    printf("plan of %s experiments: %.3f s, %.0f MB of memory, %.1f MB of "
-           "JSON; writing those bytes alone %.3f s, ratio %.2f%s\n",
-           variables == 5 ? "100,000" : "1,000", ours, peak,
-           (double)st.st_size / 1e6, bench_median(limit, ROUNDS),
-           ours / bench_median(limit, ROUNDS),
-           variables == 5 ? " (wanted: at most 0.5 s and 500 MB)" : "");
+    double ours = bench_median(seconds, rounds);
+    bool large = variables == 5;
+    bench_row(&(struct bench_row){.what = large ? "plan of 100,000 experiments"
+                                                : "plan of 1,000 experiments",
+                                  .unit = "s",
+                                  .ours = ours,
+                                  .other_is = "writing the same bytes",
+                                  .other = bench_median(limit, rounds),
+                                  .is_cost = true,
+                                  .at_most = large ? 0.5 : 0,
+                                  .of_ours = true});
+    bench_row(&(struct bench_row){.what = large ? "memory of the larger plan"
+                                                : "memory of the smaller plan",
+                                  .unit = "MB",
+                                  .ours = peak,
+                                  .is_cost = true,
+                                  .at_most = large ? 500 : 0});
     unlink(config);
     unlink(json);
     unlink(copy);

@@ -44,15 +44,21 @@ static void measure(char *const *ours, char *const *theirs)
             peak[w] = c.peak_mb;
         }
     double mine = bench_median(seconds[0], ROUNDS);
-    printf("chart of %d series of %d points to PNG: %.1f ms, %.0f MB\n", SERIES,
-           POINTS, mine * 1e3, peak[0]);
-    if (!theirs)
-        return;
-    double other = bench_median(seconds[1], ROUNDS);
-    printf("the same by matplotlib: %.1f ms, %.0f MB, ratio %.1f (wanted: at "
-           "least 5)%s\n",
-           other * 1e3, peak[1], other / mine,
-           other < 5 * mine ? " below" : "");
+    double other = theirs ? bench_median(seconds[1], ROUNDS) : 0;
+    bench_row(&(struct bench_row){
+        .what = "chart of 10 series of 10,000 points to PNG",
+        .unit = "ms",
+        .ours = mine * 1e3,
+        .other_is = "matplotlib",
+        .other = other * 1e3,
+        .is_cost = true,
+        .at_least = theirs ? 5 : 0});
+    bench_row(&(struct bench_row){.what = "memory of that",
+                                  .unit = "MB",
+                                  .ours = peak[0],
+                                  .other_is = "matplotlib",
+                                  .other = peak[1],
+                                  .is_cost = true});
 }
 
 int main(int argc, char **argv)
@@ -88,14 +94,10 @@ int main(int argc, char **argv)
                       json, image, NULL};
     rc = bench_spawn(ours, "/dev/null", false);
     if (rc) {
-        fprintf(stderr, "SKIP: prony plot ends with status %d: no cairo?\n",
-                rc);
+        bench_skip("prony plot ends with status %d: no cairo?", rc);
     } else if ((rc = bench_spawn(theirs, "/dev/null", false)) != 0) {
         measure(ours, NULL);
-        fprintf(stderr,
-                "SKIP: matplotlib is not there (%s ends with status %d): "
-                "not compared\n",
-                theirs[0], rc);
+        bench_skip("matplotlib: %s does not have it", theirs[0]);
     } else {
         measure(ours, theirs);
     }

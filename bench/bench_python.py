@@ -33,6 +33,7 @@ def python():
                 capture_output=True).returncode == 0:
             return name
     print("no PyTorch: \"make python-deps\", or set PRONY_TORCH_PYTHON")
+    say({"skipped": "the Python package: No module named 'torch'"})
     sys.exit(77)
 
 
@@ -54,10 +55,35 @@ def ask(who, what, *args, config=None):
     return json.loads(done.stdout.split("ANSWER ")[1].splitlines()[0])
 
 
-def line(what, figure, unit, than, ratio, goal, good):
-    print("%-34s %10.4g %-10s %-28s %6.2f  goal %-12s %s"
-          % (what, figure, unit, than, ratio, goal, "" if good else "below"))
-    sys.stdout.flush()
+def say(row):
+    """As bench_row() and bench_skip() of bench.h do."""
+    if os.environ.get("BENCH_ROWS"):
+        with open(os.environ["BENCH_ROWS"], "a", encoding="utf-8") as f:
+            print(json.dumps(row), file=f)
+
+
+def line(what, ours, unit, other_is, other, cost=False, **goal):
+    """goal: at_least or at_most, of the ratio; without another, of ours."""
+    row = {"what": what, "ours": ours, "unit": unit,
+           "better": "less" if cost else "more", **goal}
+    words = "%s: %.4g %s" % (what, ours, unit)
+    if other:
+        row.update(other_is=other_is, other=other,
+                   ratio=other / ours if cost and "at_least" in goal
+                   else ours / other)
+        words += ", %s %.4g %s, ratio %.2f" % (other_is, other, unit,
+                                               row["ratio"])
+    if goal:
+        value = row.get("ratio", ours)
+        row["goal_of"] = "ratio" if other else "ours"
+        row["met"] = (value >= goal["at_least"] if "at_least" in goal
+                      else value <= goal["at_most"])
+        words += " (goal: %s %g) %s" % (
+            *("at least", goal["at_least"]) if "at_least" in goal
+            else ("at most", goal["at_most"]),
+            "met" if row["met"] else "missed")
+    print(words, flush=True)
+    say(row)
 
 
 # ---- what the wrapper adds to a batch
@@ -77,10 +103,9 @@ def cost():
             for who in ("bare", "prony", "benchy")}
     ours, theirs = (1e6 * (rows[who] - rows["bare"])
                     for who in ("prony", "benchy"))
-    line("cost of a batch in FULL", ours, "us", "under 2 us", 2 / ours, ">= 1",
-         ours < 2)
-    line("the same", ours, "us", "%s: %.3g us" % (NAME, theirs), theirs / ours,
-         ">= 2", theirs >= 2 * ours)
+    line("cost of a batch in FULL", ours, "us", "", 0, cost=True, at_most=2)
+    line("cost of a batch in FULL", ours, "us", NAME, theirs, cost=True,
+         at_least=2)
 
 
 # ---- the three numbers of one script
@@ -104,10 +129,11 @@ def numbers():
         a, b = ([x[phase] for x in seen[who]] for who in ("prony", "benchy"))
         means = statistics.mean(a), statistics.mean(b)
         spread = statistics.stdev(a), statistics.stdev(b)
-        apart = abs(means[0] - means[1])
-        line(phase, means[0], "samples/s", "%s: %.5g; +- %.3g, %.3g" % (
-            NAME, means[1], *spread), means[0] / means[1], "in spread",
-            apart <= max(spread))
+        line("%s, the same number" % phase, means[0], "samples/s", NAME,
+             means[1])
+        line("%s, difference by spread" % phase,
+             abs(means[0] - means[1]) / max(spread), "", "", 0, cost=True,
+             at_most=1)
 
 
 # ---- the native loader
@@ -124,8 +150,7 @@ def against_torch(what, folder, goal):
         if w != best:
             print("DataLoader, %d workers: %.5g samples/s" % (w, rate))
     line("prony.Loader, " + what, ours, "samples/s",
-         "DataLoader, %d workers: %.5g" % (best, theirs[best]),
-         ours / theirs[best], ">= %g" % goal, ours >= goal * theirs[best])
+         "DataLoader, %d workers" % best, theirs[best], at_least=goal)
     return ours
 
 
@@ -148,11 +173,11 @@ def against_codec(folder, ready):
         ours = max(ours, ask("prony", "decode", folder))
     if not codec:
         print("no bare codec: \"ninja -C build bench/bare_codec\"")
+        say({"skipped": "prony.Loader: no bare codec"})
         return
     for what, rate in (("decoded", ours), ("cropped, resized", ready)):
-        line("prony.Loader, " + what, rate, "samples/s",
-             "turbojpeg alone: %.5g" % codec, rate / codec, ">= 0.9",
-             rate >= .9 * codec)
+        line("prony.Loader, " + what, rate, "samples/s", "turbojpeg alone",
+             codec, at_least=.9)
 
 
 def with_folder(what, measure):

@@ -29,14 +29,16 @@ static void other_engine(const struct bench_files *files, const char *format,
                          const char *engine)
 {
     struct bench_reading r;
-    struct bench_way way = {.name = engine, .once = bench_reading_once};
+    struct bench_way way = {.name = "ours", .once = bench_reading_once};
+    char what[128];
 
     way.ctx = &r;
     if (!bench_reading_init(&r, files, format, engine, &unchecked))
         return;
     bench_rounds(&way, 1, 3);
-    printf("%s, 20 MB samples, engine %s: %.2f GB/s\n", format, engine,
-           files->bytes / way.best / 1e9);
+    snprintf(what, sizeof what, "%s, 20 MB samples, engine %s", format, engine);
+    bench_row(&(struct bench_row){
+        .what = what, .unit = "GB/s", .ours = files->bytes / way.best / 1e9});
     bench_reading_done(&r);
 }
 
@@ -194,15 +196,19 @@ static void peak_of(const char *dir, const char *what, const char *params)
     struct bench_set s;
     struct bench_files f;
     struct bench_reading r;
+    char text[128];
     double beside;
 
     if (!make(&s, &f, dir, params) ||
         !bench_reading_init(&r, &f, "npz", "pread", NULL))
         return;
     beside = bench_peak_mb() - (double)r.cap / 1e6;
-    printf("memory, reading %s: %.0f MB of buffer and at most %.0f MB beside "
-           "it (wanted: at most 200)%s\n",
-           what, (double)r.cap / 1e6, beside, beside > 200 ? " below" : "");
+    snprintf(text, sizeof text, "memory beside the buffer, reading %s", what);
+    bench_row(&(struct bench_row){.what = text,
+                                  .unit = "MB",
+                                  .ours = beside,
+                                  .is_cost = true,
+                                  .at_most = 200});
 }
 
 static void memory(const char *dir)

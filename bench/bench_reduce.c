@@ -117,7 +117,10 @@ static void small(const char *dir)
 
     (void)dir;
     measure(&w);
-    printf("mean of %d numbers, 2 ranks: %.2f us\n", SMALL, w.mean * 1e6);
+    bench_row(&(struct bench_row){.what = "mean of 1,000 numbers, 2 ranks",
+                                  .unit = "us",
+                                  .ours = w.mean * 1e6,
+                                  .is_cost = true});
 }
 
 int main(int argc, char **argv)

@@ -24,13 +24,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_start PRONY BARE\n");
         return 2;
     }
-    for (int r = 0; r < ROUNDS; r++)
+    size_t rounds = bench_rounds_of(ROUNDS);
+    for (size_t r = 0; r < rounds; r++)
         for (int w = 0; w < 3; w++)
             samples[w][r] = one_round(ways[w]);
-    double nothing = bench_median(samples[2], ROUNDS);
-    bench_line("prony --version", "takes", bench_median(samples[0], ROUNDS),
+    double nothing = bench_median(samples[2], rounds);
+    bench_line("prony --version", NULL, bench_median(samples[0], rounds),
                "a bare program", nothing, 1e3, "ms", 3);
-    bench_line("prony help", "takes", bench_median(samples[1], ROUNDS),
+    bench_line("prony help", NULL, bench_median(samples[1], rounds),
                "a bare program", nothing, 1e3, "ms", 3);
     return 0;
 }

@@ -231,17 +231,16 @@ static void report(const char *dir)
         bench_put(&theirs, t.page);
     }
     bench_rounds(ways, real ? 3 : 2, bench_round_count(ROUNDS));
-    printf("report with HTML of 1,440 results: %.1f ms\n", ways[0].best * 1e3);
-    bench_ratio("report with HTML of 1,440 results", &ways[0], &ways[1],
-                1440 * 10e3, 50);
+    bench_times("report with HTML of 1,440 results", &ways[0], &ways[1], 1e3,
+                "ms", 50);
     if (!real)
         return;
-    bench_ratio("report with HTML of 1,440 results", &ways[0], &ways[2],
-                1440 * 10e3, 50);
+    bench_times("report with HTML of 1,440 results", &ways[0], &ways[2], 1e3,
+                "ms", 50);
     ways[2].name = "milarun itself after its imports";
     ways[2].best = milarun_work(&t);
-    bench_ratio("report with HTML of 1,440 results", &ways[0], &ways[2],
-                1440 * 10e3, 50);
+    bench_times("report with HTML of 1,440 results", &ways[0], &ways[2], 1e3,
+                "ms", 50);
 }
 
 /* ---- 100,000 files */
@@ -276,12 +275,8 @@ static void many(const char *dir)
     some = measure(results);
     put_results(results, SOME, MANY);
     all = measure(results);
-    printf("10,000 results: %.3f s, %.1f us a file, %.0f MB; 100,000: %.3f s, "
-           "%.1f us a file\n",
-           some.seconds, some.seconds / SOME * 1e6, some.peak_mb, all.seconds,
-           all.seconds / MANY * 1e6);
-    bench_at_most("time of a file among 100,000 to that among 10,000",
-                  all.seconds / MANY / (some.seconds / SOME), "times", 1.2);
+    bench_line("report, time of a file among 100,000", NULL, all.seconds / MANY,
+               "among 10,000", some.seconds / SOME, 1e6, "us", 1.2);
     bench_at_most("memory for 100,000 results", all.peak_mb, "MB", 1000);
 }
 

@@ -170,9 +170,13 @@ static void convs(const char *dir)
         bench_die("%.4g FLOP are not %.4g", in.flops, alone.flops);
     a = in.flops / in.seconds / 1e9;
     b = alone.flops / alone.seconds / 1e9;
-    printf("convolutions of resnet50, batch %d: in a training %.1f, alone "
-           "%.1f GFLOP/s, ratio %.2f (wanted: at least 0.85)%s\n",
-           (int)batch, a, b, a / b, a / b < 0.85 ? " below" : "");
+    bench_row(&(struct bench_row){.what = "convolutions of resnet50",
+                                  .unit = "GFLOP/s",
+                                  .ours_is = "in a training",
+                                  .ours = a,
+                                  .other_is = "oneDNN, each alone",
+                                  .other = b,
+                                  .at_least = 0.85});
 }
 
 /* ---- memory */
@@ -189,10 +193,13 @@ static void memory(const char *dir)
         bench_race_run(&race, 1);
         a = bench_contender_memory(ours);
         b = bench_contender_memory(eager);
-        printf("memory of training resnet50, batch %d: ours %.0f, %s %.0f MB, "
-               "ratio %.2f (wanted: less than 1)%s\n",
-               race.batch, a / 1e6, eager->name, b / 1e6, a / b,
-               a >= b ? " missed" : "");
+        bench_row(&(struct bench_row){.what = "memory of training resnet50",
+                                      .unit = "MB",
+                                      .ours = a / 1e6,
+                                      .other_is = eager->name,
+                                      .other = b / 1e6,
+                                      .is_cost = true,
+                                      .at_most = 1});
     }
     bench_race_end(&race);
 }
@@ -205,12 +212,14 @@ static void print_starts(const char *what, double *ours, double *other,
 {
     double a = bench_median(ours, n), b = bench_median(other, n);
 
-    printf("%s: ours %.3f s, PyTorch %.3f s, ratio %.1f, of medians %.1f", what,
-           ours[0], other[0], other[0] / ours[0], b / a);
-    if (goal > 0)
-        printf(" (wanted: at least %.1f)%s", goal,
-               other[0] / ours[0] < goal ? " below" : "");
-    printf("\n");
+    bench_row(&(struct bench_row){.what = what,
+                                  .unit = "s",
+                                  .ours = ours[0],
+                                  .other_is = "PyTorch",
+                                  .other = other[0],
+                                  .is_cost = true,
+                                  .at_least = goal});
+    printf("ratio of medians: %.1f\n", b / a);
 }
 
 /* A whole run of one step, without that step. */

@@ -229,47 +229,32 @@ const struct bench_way *bench_fastest(const struct bench_way *ways, size_t n)
     return best;
 }
 
-static void print_goal(bool is_missed, const char *which, double goal)
-{
-    if (goal > 0)
-        printf(" (wanted: %s %.*f)%s", which, goal < 10 ? 2 : 0, goal,
-               is_missed ? " below" : "");
-    printf("\n");
-}
-
 void bench_samples(const char *what, const struct bench_way *ours,
                    const struct bench_way *other, double goal)
 {
-    double ratio = other->best / ours->best;
-
-    if (ours->best < 0 || other->best < 0) {
-        bench_skip("%s: %s did not run", what,
-                   ours->best < 0 ? ours->name : other->name);
-        return;
-    }
-    printf("%s: %s %.0f, %s %.0f samples/s, ratio %.2f", what, ours->name,
-           1 / ours->best, other->name, 1 / other->best, ratio);
-    print_goal(ratio < goal, "at least", goal);
+    if (bench_is_measured(what, ours, other))
+        bench_row(&(struct bench_row){.what = what,
+                                      .unit = "samples/s",
+                                      .ours_is = ours->name,
+                                      .ours = 1 / ours->best,
+                                      .other_is = other->name,
+                                      .other = 1 / other->best,
+                                      .at_least = other->best > 0 ? goal : 0});
 }
 
 void bench_at_least(const char *what, double value, const char *unit,
                     double goal)
 {
-    printf("%s: %.*f%s", what, value < 10 ? 3 : 0, value, unit);
-    print_goal(value < goal, "at least", goal);
+    bench_row(&(struct bench_row){
+        .what = what, .unit = unit, .ours = value, .at_least = goal});
 }
 
 void bench_at_most(const char *what, double value, const char *unit,
                    double goal)
 {
-    printf("%s: %.*f%s", what, value < 10 ? 3 : 0, value, unit);
-    print_goal(value > goal, "at most", goal);
-}
-
-int bench_round_count(int otherwise)
-{
-    const char *text = getenv("BENCH_ROUNDS");
-    int n = text ? atoi(text) : 0;
-
-    return n > 0 ? n : otherwise;
+    bench_row(&(struct bench_row){.what = what,
+                                  .unit = unit,
+                                  .ours = value,
+                                  .is_cost = true,
+                                  .at_most = goal});
 }

@@ -54,17 +54,14 @@ const struct pr_value *bench_json(struct pr_arena *a, const char *path);
 /* The way that was fastest. */
 const struct bench_way *bench_fastest(const struct bench_way *ways, size_t n);
 
-/* "what: ours 5,000, other 500 samples/s, ratio 10.0 (wanted: …)". */
+/* A row of samples a second. */
 void bench_samples(const char *what, const struct bench_way *ours,
                    const struct bench_way *other, double goal);
 
-/* "what: 0.98 (wanted: at least 0.95)". goal 0: none. */
+/* A row of one figure. goal 0: none. */
 void bench_at_least(const char *what, double value, const char *unit,
                     double goal);
 void bench_at_most(const char *what, double value, const char *unit,
                    double goal);
-
-/* $BENCH_ROUNDS, or otherwise. */
-int bench_round_count(int otherwise);
 
 #endif

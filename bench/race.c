@@ -362,21 +362,21 @@ void bench_race_compare(const struct bench_race *r,
                         const struct bench_contender *ours,
                         const struct bench_contender *other, double goal)
 {
-    double best, median;
+    char what[128], unit[32];
 
-    if (!other || !other->count) {
-        bench_skip("%s %s, wanted %.2f: the other did not run", r->model,
-                   phase_of(r), goal);
+    if (!other || !other->count) /* which was said when it did not start */
         return;
-    }
-    best = bench_contender_best(other) / bench_contender_best(ours);
-    median = bench_contender_median(other) / bench_contender_median(ours);
-    printf("%s %s, batch %d: %s %.2f, %s %.2f %ss/s, ratio %.2f, of medians "
-           "%.2f",
-           r->model, phase_of(r), r->batch, ours->name,
-           r->items / bench_contender_best(ours), other->name,
-           r->items / bench_contender_best(other), r->item, best, median);
-    if (goal > 0)
-        printf(" (wanted: at least %.2f)%s", goal, best < goal ? " below" : "");
-    printf("\n");
+    snprintf(what, sizeof what, "%s, %s, batch %d", r->model, phase_of(r),
+             r->batch);
+    snprintf(unit, sizeof unit, "%ss/s", r->item);
+    bench_row(
+        &(struct bench_row){.what = what,
+                            .unit = unit,
+                            .ours_is = ours->name,
+                            .ours = r->items / bench_contender_best(ours),
+                            .other_is = other->name,
+                            .other = r->items / bench_contender_best(other),
+                            .at_least = goal});
+    printf("ratio of medians: %.2f\n",
+           bench_contender_median(other) / bench_contender_median(ours));
 }

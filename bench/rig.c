@@ -1,5 +1,7 @@
-/* Sections, rounds, lines and Python programs; see rig.h. */
+/* Rows, sections, rounds and Python programs; see rig.h. */
 #include "rig.h"
+
+#include "base/json_build.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -46,15 +48,128 @@ _Noreturn void bench_die(const char *fmt, ...)
     exit(1);
 }
 
+/* ---- rows */
+
+bool bench_has_peers(void)
+{
+    return !getenv("BENCH_OURS");
+}
+
+int bench_round_count(int otherwise)
+{
+    const char *text = getenv("BENCH_ROUNDS");
+    int n = text ? atoi(text) : 0;
+
+    return n > 0 ? n : otherwise;
+}
+
+size_t bench_rounds_of(size_t most)
+{
+    size_t n = (size_t)bench_round_count((int)most);
+
+    return n < most ? n : most;
+}
+
+/* One line, one write: sections and what they start may share the file. */
+static void add_line(struct pr_buf *line)
+{
+    const char *path = getenv("BENCH_ROWS");
+    int fd = path && *path
+                 ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)
+                 : -1;
+
+    pr_buf_str(line, "\n");
+    if (fd >= 0 && (!pr_buf_ok(line) ||
+                    write(fd, line->data, line->len) != (ssize_t)line->len))
+        bench_die("%s: cannot write a row", path);
+    if (fd >= 0)
+        close(fd);
+    pr_buf_done(line);
+}
+
 void bench_skip(const char *fmt, ...)
 {
+    struct pr_buf line = PR_BUF_INIT(1 << 20);
+    struct pr_jb jb;
+    char text[2048];
     va_list ap;
 
-    fputs("skipped: ", stdout);
     va_start(ap, fmt);
-    vfprintf(stdout, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    fputc('\n', stdout);
+    printf("skipped: %s\n", text);
+    pr_jb_init(&jb, &line, 0);
+    pr_jb_obj(&jb, NULL);
+    pr_jb_str(&jb, "skipped", text);
+    pr_jb_end(&jb);
+    add_line(&line);
+}
+
+static double ratio_of(const struct bench_row *r)
+{
+    return r->is_cost && r->at_least > 0 ? r->other / r->ours
+                                         : r->ours / r->other;
+}
+
+static bool is_met(const struct bench_row *r)
+{
+    double v = r->other > 0 && !r->of_ours ? ratio_of(r) : r->ours;
+
+    return r->at_most > 0 ? v <= r->at_most : v >= r->at_least;
+}
+
+static void add_row(const struct bench_row *r)
+{
+    struct pr_buf line = PR_BUF_INIT(1 << 20);
+    bool has_goal = r->at_least > 0 || r->at_most > 0;
+    struct pr_jb jb;
+
+    pr_jb_init(&jb, &line, 0);
+    pr_jb_obj(&jb, NULL);
+    pr_jb_str(&jb, "what", r->what);
+    pr_jb_float(&jb, "ours", r->ours);
+    pr_jb_str(&jb, "unit", r->unit);
+    pr_jb_str(&jb, "better", r->is_cost ? "less" : "more");
+    if (r->other > 0) {
+        pr_jb_str(&jb, "other_is", r->other_is);
+        pr_jb_float(&jb, "other", r->other);
+        pr_jb_float(&jb, "ratio", ratio_of(r));
+    }
+    if (has_goal) {
+        pr_jb_str(&jb, "goal_of",
+                  r->other > 0 && !r->of_ours ? "ratio" : "ours");
+        pr_jb_float(&jb, r->at_most > 0 ? "at_most" : "at_least",
+                    r->at_most > 0 ? r->at_most : r->at_least);
+        pr_jb_bool(&jb, "met", is_met(r));
+    }
+    pr_jb_end(&jb);
+    add_line(&line);
+}
+
+static void print_number(double v, const char *unit)
+{
+    int places = v >= 100 ? 0 : v >= 10 ? 1 : v >= 1 ? 2 : 3;
+
+    printf("%.*f%s%s", places, v, *unit ? " " : "", unit);
+}
+
+void bench_row(const struct bench_row *r)
+{
+    printf("%s: %s%s", r->what, r->ours_is ? r->ours_is : "",
+           r->ours_is ? " " : "");
+    print_number(r->ours, r->unit);
+    if (r->other > 0) {
+        printf(", %s ", r->other_is);
+        print_number(r->other, r->unit);
+        printf(", ratio %.2f", ratio_of(r));
+    }
+    if (r->at_least > 0 || r->at_most > 0)
+        printf(" (goal: at %s %g%s%s) %s", r->at_most > 0 ? "most" : "least",
+               r->at_most > 0 ? r->at_most : r->at_least,
+               r->of_ours && *r->unit ? " " : "", r->of_ours ? r->unit : "",
+               is_met(r) ? "met" : "missed");
+    printf("\n");
+    add_row(r);
 }
 
 /* ---- sections */
@@ -177,6 +292,8 @@ void bench_rounds(struct bench_way *ways, size_t n, int rounds)
         for (size_t i = 0; i < n; i++) {
             double seconds;
 
+            if (!bench_has_peers() && strncmp(ways[i].name, "ours", 4) != 0)
+                continue;
             sync();
             seconds = ways[i].once(ways[i].ctx);
             if (seconds > 0 && (ways[i].best < 0 || seconds < ways[i].best))
@@ -184,35 +301,46 @@ void bench_rounds(struct bench_way *ways, size_t n, int rounds)
         }
 }
 
-/* Both in the same unit, that of the slower one. */
-static void print_rates(const struct bench_way *ours,
-                        const struct bench_way *other, double bytes)
+/* Whether there is a figure of ours, which is a row without the other, too. */
+bool bench_is_measured(const char *what, const struct bench_way *ours,
+                       const struct bench_way *other)
 {
-    double a = bytes / ours->best, b = bytes / other->best;
-    bool giga = a >= 1e9 && b >= 1e9;
-    double unit = giga ? 1e9 : 1e6;
-
-    printf("%s %.*f, %s %.*f %s", ours->name, giga ? 2 : 0, a / unit,
-           other->name, giga ? 2 : 0, b / unit, giga ? "GB/s" : "MB/s");
+    if (ours->best < 0 || (other->best < 0 && bench_has_peers()))
+        bench_skip("%s: %s did not run", what,
+                   ours->best < 0 ? ours->name : other->name);
+    return ours->best > 0;
 }
 
+/* Both in the same unit, that of the slower one. */
 void bench_ratio(const char *what, const struct bench_way *ours,
                  const struct bench_way *other, double bytes, double goal)
 {
-    double ratio = other->best / ours->best;
+    double a = bytes / ours->best, b = bytes / other->best;
+    bool giga = a >= 1e9 && (b >= 1e9 || b < 0);
 
-    if (ours->best < 0 || other->best < 0) {
-        bench_skip("%s: %s did not run", what,
-                   ours->best < 0 ? ours->name : other->name);
-        return;
-    }
-    printf("%s: ", what);
-    print_rates(ours, other, bytes);
-    printf(", ratio %.2f", ratio);
-    if (goal > 0)
-        printf(" (wanted: at least %.2f)%s", goal,
-               ratio < goal ? " below" : "");
-    printf("\n");
+    if (bench_is_measured(what, ours, other))
+        bench_row(&(struct bench_row){.what = what,
+                                      .unit = giga ? "GB/s" : "MB/s",
+                                      .ours_is = ours->name,
+                                      .ours = a / (giga ? 1e9 : 1e6),
+                                      .other_is = other->name,
+                                      .other = b / (giga ? 1e9 : 1e6),
+                                      .at_least = b > 0 ? goal : 0});
+}
+
+void bench_times(const char *what, const struct bench_way *ours,
+                 const struct bench_way *other, double scale, const char *unit,
+                 double goal)
+{
+    if (bench_is_measured(what, ours, other))
+        bench_row(&(struct bench_row){.what = what,
+                                      .unit = unit,
+                                      .ours_is = ours->name,
+                                      .ours = ours->best * scale,
+                                      .other_is = other->name,
+                                      .other = other->best * scale,
+                                      .is_cost = true,
+                                      .at_least = other->best > 0 ? goal : 0});
 }
 
 /* ---- Python programs */
@@ -253,6 +381,8 @@ bool bench_peer_start(struct bench_peer *p, const char *script,
 {
     int to[2], from[2];
 
+    if (!bench_has_peers())
+        return false;
     if (pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0)
         bench_die("pipe: %s", strerror(errno));
     fflush(stdout);

@@ -30,9 +30,6 @@ void bench_remove_tree(const char *path);
 _Noreturn void bench_die(const char *fmt, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* Says what is not measured, and why: "skipped: …". */
-void bench_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
 /* ---- ways */
 
 /* Seconds since some moment; with BENCH_CLOCK=cpu those that the processor
@@ -48,13 +45,22 @@ struct bench_way {
 };
 
 /* Every way in each round, one after another, on a disk that has nothing left
- * to write. */
+ * to write. With $BENCH_OURS those that are called ours. */
 void bench_rounds(struct bench_way *ways, size_t n, int rounds);
 
-/* "what: ours 1.2, other 1.5 GB/s, ratio 0.80 (wanted: at least 0.9)
- * below", best of rounds; goal 0: none. bytes are those of one round. */
+/* Says so where one of them did not run; whether ours did. */
+bool bench_is_measured(const char *what, const struct bench_way *ours,
+                       const struct bench_way *other);
+
+/* A row of rates, best of rounds; goal 0: none. bytes are those of one round.
+ */
 void bench_ratio(const char *what, const struct bench_way *ours,
                  const struct bench_way *other, double bytes, double goal);
+
+/* The same of seconds; scale 1e3 and "ms". */
+void bench_times(const char *what, const struct bench_way *ours,
+                 const struct bench_way *other, double scale, const char *unit,
+                 double goal);
 
 /* ---- Python programs that time themselves */
 

@@ -28,11 +28,12 @@ double bench_words_once(void *words)
 {
     struct bench_words *w = words;
     double start = bench_time();
-    int status = bench_spawn(w->argv, "/dev/null", false);
+    int status = w->is_broken ? 1 : bench_spawn(w->argv, "/dev/null", false);
 
-    if (status)
+    if (status && w->argv[0] == prony)
         bench_die("%s ends with %d", w->argv[0], status);
-    return bench_time() - start;
+    w->is_broken = status != 0;
+    return status ? -1 : bench_time() - start;
 }
 
 int bench_words_main(int argc, char **argv,

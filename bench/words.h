@@ -9,6 +9,7 @@ struct bench_words {
     size_t texts;
     char *argv[16];
     size_t count;
+    bool is_broken;
 };
 
 void bench_put(struct bench_words *w, const char *word);
@@ -16,7 +17,7 @@ void bench_putf(struct bench_words *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Its time, as struct bench_way wants it; its output goes nowhere. Ends the
- * benchmark when it fails. */
+ * section when ours fails; another one that fails is not tried again. */
 double bench_words_once(void *words);
 
 /* The main() of benchmarks whose arguments are PRONY PEERS [SECTION]... */

@@ -34,14 +34,20 @@ def moment(text):
     return datetime.datetime.fromisoformat(text)
 
 
-def read_json(name):
-    with open(os.path.join(RUN, name), encoding="utf-8") as f:
-        return json.load(f)
+def read_json(*names):
+    """The first of the names that is there: versions differ in them."""
+    for name in names:
+        path = os.path.join(RUN, name)
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                return json.load(f)
+    sys.exit("DLIO wrote no %s" % " or ".join(names))
 
 
 def epoch_seconds():
     """Seconds of each epoch's block of steps."""
-    for epoch in read_json("0_per_epoch_stats.json").values():
+    for epoch in read_json("per_epoch_stats.json",
+                           "0_per_epoch_stats.json").values():
         block = epoch["block1"]
         yield (moment(block["end"]) - moment(block["start"])).total_seconds()
 
