@@ -101,6 +101,15 @@ static void see_target(struct pr_columns *c, struct pr_arena *a,
         c->first_missed = pr_arena_str(a, row->id);
 }
 
+static bool is_test(const struct pr_value *params,
+                    const struct pr_value *results)
+{
+    const struct pr_value *kind = pr_get(params, "exp.workload");
+
+    return kind && kind->kind == PR_STR && strcmp(kind->s, "suite") == 0 &&
+           results && pr_get(results, "throughput");
+}
+
 static int see_row(struct finder *f, struct pr_columns *c,
                    const struct pr_rundata_row *row, struct pr_err *err)
 {
@@ -122,6 +131,7 @@ static int see_row(struct finder *f, struct pr_columns *c,
             see_metric(c, f->arena, &results->members[i]);
     see_target(c, f->arena, row);
     c->warned += row->result && pr_get(row->result, "warnings");
+    c->tests += is_test(row->params, results);
     if (status == PR_STATUS_COUNT)
         c->without_result += !row->unreadable;
     else

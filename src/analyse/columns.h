@@ -23,6 +23,7 @@ struct pr_columns {
     uint64_t warned;          /* results with warnings */
     uint64_t targets, missed; /* that had a target; of these, missed it */
     const char *first_missed; /* its id */
+    uint64_t tests;           /* of a suite, with a throughput */
     uint64_t without_result;
     uint64_t unreadable;     /* there is a file, but not a result */
     struct pr_err first_bad; /* of these */

@@ -411,6 +411,8 @@ int pr_compare(const struct pr_compare_set *sets, size_t count,
     for (size_t i = 0; !rc && i < out.count; i++) {
         out.pairs[i].label_a = sets[0].label;
         out.pairs[i].label_b = sets[i + 1].label;
+        out.pairs[i].window_a = sets[0].window;
+        out.pairs[i].window_b = sets[i + 1].window;
         rc = judge_pair(&w, matches[i], counts_of[i], &out.pairs[i], err);
     }
     if (!rc)

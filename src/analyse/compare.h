@@ -58,7 +58,8 @@ struct pr_compare_test {
 };
 
 struct pr_compare_set {
-    const char *label; /* for people */
+    const char *label;  /* for people */
+    const char *window; /* of a suite's rates; or NULL */
     struct pr_compare_test *tests;
     size_t count, cap;
     size_t *chains, chain_count; /* tests by name */
@@ -135,7 +136,8 @@ struct pr_compare_row {
 
 struct pr_compare_pair {
     const char *label_a, *label_b;
-    struct pr_compare_row *rows; /* by name */
+    const char *window_a, *window_b; /* of rates; or NULL */
+    struct pr_compare_row *rows;     /* by name */
     size_t count;
     /* The geometric mean of what has a speed; ratios above 1 are faster. */
     bool has_all;

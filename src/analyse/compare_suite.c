@@ -152,6 +152,7 @@ int pr_compare_read_suite(const char *path, const struct pr_compare_read *how,
         if (!add_test(s, how, t, a))
             rc = pr_fail_nomem(err);
     }
+    s->window = pr_suite_window(suite->kind);
     s->unreadable = suite->bad;
     if (suite->note_count)
         pr_fail(&s->note, PR_E_FORMAT, suite->notes[0].where, "%s",

@@ -135,6 +135,10 @@ struct pr_suite_opts {
     const char *system;
 };
 
+/* Which part of a run its rate is of, for people; NULL: whoever made the
+ * numbers knows. */
+const char *pr_suite_window(enum pr_suite_kind kind);
+
 /* Reads whatever path is: a folder of results (walked in the directory's own
  * order, as milarun does), a summary or baseline, milabench's folder or zip,
  * a run directory, results of a GPU system. What is missing in a result is

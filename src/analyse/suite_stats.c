@@ -42,6 +42,22 @@ int pr_suite_push(struct pr_suite_numbers *n, double d)
 
 /* ---- slices */
 
+const char *pr_suite_window(enum pr_suite_kind kind)
+{
+    switch (kind) {
+    case PR_SUITE_RESULTS:
+        return "slices [-20:-2] of each run";
+    case PR_SUITE_MILABENCH:
+        return "all rates but the lowest and the highest";
+    case PR_SUITE_RUN:
+        return "what each run reported";
+    case PR_SUITE_SUMMARY:
+    case PR_SUITE_SYSTEMS:
+        break;
+    }
+    return NULL;
+}
+
 /* A full curve becomes one of half as many points. */
 static void fold(struct pr_suite_slices *s)
 {

@@ -54,6 +54,10 @@ static void put_pair(const struct pr_compare_pair *p,
     pr_jb_obj(jb, NULL);
     pr_jb_str(jb, "a", p->label_a);
     pr_jb_str(jb, "b", p->label_b);
+    if (p->window_a)
+        pr_jb_str(jb, "rates_of_a", p->window_a);
+    if (p->window_b)
+        pr_jb_str(jb, "rates_of_b", p->window_b);
     pr_jb_arr(jb, "rows");
     for (size_t i = 0; i < p->count; i++)
         put_row(&p->rows[i], how, jb);

@@ -259,15 +259,22 @@ static void put_notes(const struct pr_compare_pair *p,
 
 /* ---- the whole */
 
+static void put_label(const char *label, const char *window, struct pr_buf *out)
+{
+    put_clean(out, label);
+    if (window)
+        pr_buf_printf(out, " (rates: %s)", window);
+}
+
 static void put_head(const struct pr_compare_pair *p,
                      const struct pr_compare_show *how, struct pr_buf *out)
 {
     bool md = how->format == PR_TABLE_MARKDOWN;
 
     pr_buf_str(out, md ? "**A** " : "A  ");
-    put_clean(out, p->label_a);
+    put_label(p->label_a, p->window_a, out);
     pr_buf_str(out, md ? ", **B** " : "\nB  ");
-    put_clean(out, p->label_b);
+    put_label(p->label_b, p->window_b, out);
     pr_buf_str(out, "\n\n");
 }
 

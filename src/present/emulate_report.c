@@ -129,12 +129,15 @@ int pr_emulate_report(const char *id, const struct pr_value *results,
                       const struct pr_table_style *style, struct pr_buf *out,
                       struct pr_err *err)
 {
+    static const char *const step[] = {"time", "step_ms_p50", "step_ms_p99",
+                                       "step_ms_max"};
     int rc;
 
     pr_report_title(out, format, id, results);
     if (results->kind != PR_MAP)
         return PR_OK;
     rc = figures(results, false, format, style, out, err);
+    pr_report_slowest(out, format, "step", results, step);
     if (!rc)
         rc = rows(results, "by_epoch", "By epoch", format, style, out, err);
     if (!rc)

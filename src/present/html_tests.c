@@ -116,6 +116,8 @@ static void put_row(struct pr_html *h, const struct pr_suite_report *r,
 
 void pr_html_tests(struct pr_html *h, const struct pr_suite_report *r)
 {
+    const char *window = pr_suite_window(r->suite->kind);
+
     pr_html_section(h, "tests", "Tests");
     if (!r->count) {
         pr_html_raw(h, "<p>There are no results.</p>\n");
@@ -123,9 +125,11 @@ void pr_html_tests(struct pr_html *h, const struct pr_suite_report *r)
         return;
     }
     pr_html_raw(h, "<p class=\"soft\">perf is the mean rate a second of the "
-                   "runs that succeeded, std% how much they differ, perf_adj "
-                   "the rate less what failed. A click on a heading sorts."
-                   "</p>\n");
+                   "runs that succeeded");
+    if (window)
+        pr_html_printf(h, " (of %s)", window);
+    pr_html_raw(h, ", std% how much they differ, perf_adj the rate less what "
+                   "failed. A click on a heading sorts.</p>\n");
     pr_html_raw(h, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                    "aria-label=\"Tests\"><table class=\"sort\">\n");
     put_heads(h, r);

@@ -54,6 +54,26 @@ static void put_phase(struct pr_table *t, const struct pr_value *results,
     }
 }
 
+static void put_slowest(const struct pr_value *results, const char *phase,
+                        enum pr_table_format format, struct pr_buf *out)
+{
+    static const char *const parts[] = {"fetch", "step"};
+    static const char *const what[] = {"ms", "p50_ms", "p99_ms", "max_ms"};
+
+    for (int p = 0; p < 2; p++) {
+        char names[4][48], title[48];
+        const char *list[4];
+
+        for (int i = 0; i < 4; i++) {
+            snprintf(names[i], sizeof names[i], "%s_%s_%s", phase, parts[p],
+                     what[i]);
+            list[i] = names[i];
+        }
+        snprintf(title, sizeof title, "%s %s", phase, parts[p]);
+        pr_report_slowest(out, format, title, results, list);
+    }
+}
+
 int pr_probe_report(const char *id, const struct pr_value *results,
                     enum pr_table_format format,
                     const struct pr_table_style *style, struct pr_buf *out,
@@ -73,6 +93,9 @@ int pr_probe_report(const char *id, const struct pr_value *results,
     }
     rc = pr_table_print(t, format, style, out, err);
     pr_table_free(t);
+    for (size_t i = 0;
+         format != PR_TABLE_CSV && i < sizeof phases / sizeof *phases; i++)
+        put_slowest(results, phases[i], format, out);
     return rc;
 }
 

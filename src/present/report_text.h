@@ -13,4 +13,11 @@ void pr_report_title(struct pr_buf *out, enum pr_table_format format,
 void pr_report_heading(struct pr_buf *out, enum pr_table_format format,
                        const char *text);
 
+/* Of times in ms, by the names of their mean, p50, p99 and maximum: where the
+ * mean is above p99, a line with the median and the slowest, which carries it.
+ * Nothing where some are not known. */
+void pr_report_slowest(struct pr_buf *out, enum pr_table_format format,
+                       const char *what, const struct pr_value *results,
+                       const char *const names[4]);
+
 #endif

@@ -218,6 +218,21 @@ static int fill(struct pr_table *t, const struct layout *l, const char *dir,
     return rc;
 }
 
+/* A report of the suite has milarun's figure, which is of another part. */
+static void put_window(const struct layout *l, enum pr_table_format format,
+                       struct pr_buf *out)
+{
+    if (!l->found.tests || !l->for_people)
+        return;
+    pr_buf_printf(out,
+                  "%sthroughput: of all timed batches; perf in prony report: "
+                  "of slices [-20:-2]%s\n",
+                  format == PR_TABLE_HTML       ? "<p class=\"soft\">"
+                  : format == PR_TABLE_MARKDOWN ? "\n"
+                                                : "",
+                  format == PR_TABLE_HTML ? "</p>" : "");
+}
+
 static void put_document(const struct pr_table *t, const char *dir,
                          struct pr_buf *out)
 {
@@ -256,6 +271,8 @@ int pr_run_table(const char *dir, enum pr_table_format format,
         put_document(t, dir, out);
     else if (!rc)
         rc = pr_table_print(t, format, style, out, err);
+    if (!rc)
+        put_window(&l, format, out);
     if (!rc && max_rows && l.found.experiments > pr_table_rows(t))
         pr_buf_printf(
             out, "… and %llu more experiments\n",

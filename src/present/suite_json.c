@@ -310,6 +310,8 @@ int pr_suite_json(const struct pr_suite_report *r, struct pr_buf *out,
     pr_jb_str(&jb, "source", r->suite->path);
     pr_jb_str(&jb, "from", kinds[r->suite->kind]);
     pr_jb_str(&jb, "title", r->title);
+    if (pr_suite_window(r->suite->kind))
+        pr_jb_str(&jb, "rate_of", pr_suite_window(r->suite->kind));
     if (r->suite->left.total)
         pr_unfinished_json(&r->suite->left, &jb, "run");
     pr_jb_arr(&jb, "tests");

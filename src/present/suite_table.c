@@ -11,7 +11,15 @@ static const char *numbered(struct pr_arena *a, const char *name, size_t base)
     return base ? pr_arena_printf(a, "%s_%zu", name, base + 1) : name;
 }
 
+/* A program reads it in a column, a person below the table. */
+static bool has_window(const struct pr_suite_report *r,
+                       enum pr_table_format format)
+{
+    return format == PR_TABLE_CSV && pr_suite_window(r->suite->kind);
+}
+
 static struct pr_table *make_table(const struct pr_suite_report *r,
+                                   enum pr_table_format format,
                                    struct pr_arena *a)
 {
     static const struct pr_column fixed[FIXED] = {
@@ -28,7 +36,7 @@ static struct pr_table *make_table(const struct pr_suite_report *r,
                   "peak_memory_mib"},
     };
     struct pr_column *cols =
-        PR_ARENA_ARRAY(a, struct pr_column, FIXED + 2 * r->bases);
+        PR_ARENA_ARRAY(a, struct pr_column, FIXED + 2 * r->bases + 1);
 
     if (!cols)
         return NULL;
@@ -45,10 +53,13 @@ static struct pr_table *make_table(const struct pr_suite_report *r,
         if (!c[0].title || !c[1].title)
             return NULL;
     }
-    return pr_table_new(cols, FIXED + 2 * r->bases);
+    cols[FIXED + 2 * r->bases] = (struct pr_column){"perf of", PR_COL_STR, NULL,
+                                                    PR_ALIGN_AUTO, "perf_of"};
+    return pr_table_new(cols, FIXED + 2 * r->bases + has_window(r, format));
 }
 
 static void fill_row(struct pr_table *t, const struct pr_suite_report *r,
+                     enum pr_table_format format,
                      const struct pr_suite_row *row)
 {
     pr_table_row(t);
@@ -68,6 +79,9 @@ static void fill_row(struct pr_table *t, const struct pr_suite_report *r,
         pr_table_set_float(t, FIXED + 2 * i, row->beside[i].perf);
         pr_table_set_float(t, FIXED + 2 * i + 1, row->beside[i].ratio);
     }
+    if (has_window(r, format))
+        pr_table_set_str(t, FIXED + 2 * r->bases,
+                         pr_suite_window(r->suite->kind));
 }
 
 static void score_line(struct pr_buf *out, const char *name, double v)
@@ -81,6 +95,10 @@ static void score_line(struct pr_buf *out, const char *name, double v)
 
 static void markdown_scores(const struct pr_suite_report *r, struct pr_buf *out)
 {
+    const char *window = pr_suite_window(r->suite->kind);
+
+    if (window)
+        pr_buf_printf(out, "\nperf: %s\n", window);
     pr_buf_printf(out, "\n| score | %s |\n|---|---:|\n",
                   r->pass ? "PASS" : "FAIL");
     score_line(out, "failure rate %", r->failure_rate * 100);
@@ -102,13 +120,13 @@ int pr_suite_table(const struct pr_suite_report *r, enum pr_table_format format,
                    struct pr_buf *out, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_table *t = a ? make_table(r, a) : NULL;
+    struct pr_table *t = a ? make_table(r, format, a) : NULL;
     int rc;
 
     if (!t)
         return pr_fail_nomem(err);
     for (size_t i = 0; i < r->count; i++)
-        fill_row(t, r, &r->rows[i]);
+        fill_row(t, r, format, &r->rows[i]);
     rc = pr_table_print(t, format, NULL, out, err);
     pr_table_free(t);
     if (!rc && format == PR_TABLE_MARKDOWN)

@@ -26,4 +26,9 @@ for path in sorted(glob.glob("out/quick.*.json")):
     print(d["name"], d["success"], 6 <= len(t["rates"]) <= 30, t["sample_duration"],
           s["low"] <= s["rate"] <= s["high"], d["prony"]["monitor"]["samples"] > 0, d["prony"]["engine"])
 END
+# Every table says which part of a run its rates are of.
+grep '^throughput: ' table
+prony report out -q --format csv | tr -d '\r' | sed 's/.*,//' | uniq
+prony report out -q --format md | grep '^perf: '
+prony report out 2>&1 >table | head -1
 prony report out --weights "$SRC/suites/weights/quick.json" | sed -n 's/^\(quick.[a-z_]*\).*/\1/p'
