@@ -1,11 +1,15 @@
 /* Reading clocks and writing times down. */
 #include "base/clock.h"
 
-#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-#define SLICE_NS 50000000u
+enum { SLICE_NS = 50000000, GLANCE_MS = 1 };
 
 static uint64_t read_clock(clockid_t id)
 {
@@ -25,21 +29,61 @@ uint64_t pr_wall_clock_ns(void)
     return read_clock(CLOCK_REALTIME);
 }
 
-/* In slices, to notice when it is stopped. */
-void pr_sleep_until(uint64_t ns, const bool *stop)
+static struct timespec time_at(uint64_t ns)
 {
-    uint64_t now = pr_clock_ns();
+    return (struct timespec){(time_t)(ns / 1000000000),
+                             (long)(ns % 1000000000)};
+}
 
-    while (now < ns && !(stop && __atomic_load_n(stop, __ATOMIC_RELAXED))) {
-        uint64_t end = ns - now > SLICE_NS ? now + SLICE_NS : ns;
-        struct timespec at = {(time_t)(end / 1000000000),
-                              (long)(end % 1000000000)};
+void pr_sleep_on(struct pr_clock *c, const _Atomic uint32_t *word,
+                 uint32_t seen, uint64_t until_ns)
+{
+    struct timespec at = time_at(until_ns);
 
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) ==
-               EINTR)
-            continue;
-        now = pr_clock_ns();
+    if (c)
+        c->sleep(c, word, seen, until_ns);
+    else if (word)
+        syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, seen,
+                until_ns ? &at : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+    else
+        (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+}
+
+void pr_wake(struct pr_clock *c, const _Atomic uint32_t *word, uint32_t count)
+{
+    if (c)
+        c->wake(c, word, count);
+    else
+        syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE,
+                count < INT_MAX ? (int)count : INT_MAX, NULL, NULL, 0);
+}
+
+/* In slices, to notice when it is stopped. */
+void pr_sleep_until(struct pr_clock *c, uint64_t until_ns, const bool *stop)
+{
+    uint64_t now = pr_now(c);
+
+    while (now < until_ns &&
+           !(stop && __atomic_load_n(stop, __ATOMIC_RELAXED))) {
+        pr_sleep_on(c, NULL, 0,
+                    until_ns - now > SLICE_NS ? now + SLICE_NS : until_ns);
+        now = pr_now(c);
     }
+}
+
+int pr_poll_until(struct pr_clock *c, struct pollfd *fds, unsigned count,
+                  uint64_t until_ns)
+{
+    uint64_t now = pr_now(c);
+    uint64_t ms = until_ns <= now ? 0 : (until_ns - now + 999999) / 1000000;
+    int n;
+
+    if (!c)
+        return poll(fds, count, ms < INT_MAX ? (int)ms : INT_MAX);
+    n = poll(fds, count, ms ? GLANCE_MS : 0);
+    if (n == 0)
+        pr_sleep_until(c, until_ns, NULL);
+    return n;
 }
 
 const char *pr_time_text(char out[static 32], uint64_t wall_ns)

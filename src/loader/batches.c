@@ -96,6 +96,7 @@ static int start(struct pr_batches *b, struct pr_err *err)
                                 .threads = b->count,
                                 .seed = b->o.seed,
                                 .stop = b->o.stop,
+                                .clock = b->o.clock,
                                 .took = pr_batches_took,
                                 .took_ctx = b};
     const struct pr_augment *a = &b->threads[0].augment;
@@ -181,7 +182,7 @@ int pr_batches_wait(struct pr_batches *b, uint64_t until_ns, struct pr_err *err)
     if (__atomic_load_n(b->o.stop, __ATOMIC_RELAXED))
         return pr_fail(err, PR_E_INTR, "", "interrupted");
     while ((rc = pr_feed_take(b->feed, 0, &ready, err)) == 0) {
-        uint64_t now = pr_clock_ns();
+        uint64_t now = pr_now(b->o.clock);
 
         if (now >= until_ns)
             return 0;
@@ -274,7 +275,7 @@ int pr_batches_borrow(struct pr_batches *b, const float **ret_input,
                       struct pr_err *err)
 {
     struct pr_batches_slot *s;
-    uint64_t from = pr_clock_ns(), samples;
+    uint64_t from = pr_now(b->o.clock), samples;
     int rc = take(b, &s, &samples, err);
 
     if (rc)
@@ -282,14 +283,14 @@ int pr_batches_borrow(struct pr_batches *b, const float **ret_input,
     *ret_input = s->input;
     *ret_labels = s->labels;
     if (ret_wait_ns)
-        *ret_wait_ns = pr_clock_ns() - from;
+        *ret_wait_ns = pr_now(b->o.clock) - from;
     return PR_OK;
 }
 
 int pr_batches_next(struct pr_batches *b, float *input, int32_t *labels,
                     uint64_t *ret_wait_ns, struct pr_err *err)
 {
-    uint64_t from = pr_clock_ns(), n = b->o.batch;
+    uint64_t from = pr_now(b->o.clock), n = b->o.batch;
     const int32_t *their_labels;
     const float *their_input;
     int rc = pr_batches_borrow(b, &their_input, &their_labels, NULL, err);
@@ -299,7 +300,7 @@ int pr_batches_next(struct pr_batches *b, float *input, int32_t *labels,
     memcpy(input, their_input, n * b->each_bytes);
     memcpy(labels, their_labels, n * sizeof *labels);
     if (ret_wait_ns)
-        *ret_wait_ns = pr_clock_ns() - from;
+        *ret_wait_ns = pr_now(b->o.clock) - from;
     return PR_OK;
 }
 

@@ -31,8 +31,9 @@ struct pr_batches_opts {
     int64_t classes;              /* labels are below it */
     bool any_label;               /* they need not; -1: there is none */
     bool augment;                 /* random crops and flips; else the middle */
-    bool keep_last;   /* an epoch ends with what does not fill a batch */
-    const bool *stop; /* becomes true: give up (PR_E_INTR); or NULL */
+    bool keep_last;         /* an epoch ends with what does not fill a batch */
+    const bool *stop;       /* becomes true: give up (PR_E_INTR); or NULL */
+    struct pr_clock *clock; /* NULL: the machine's */
 };
 
 /* Starts reading. set, first, reader and stop are borrowed until
@@ -66,7 +67,7 @@ int pr_batches_borrow(struct pr_batches *b, const float **ret_input,
                       const int32_t **ret_labels, uint64_t *ret_wait_ns,
                       struct pr_err *err) PR_MUST_CHECK;
 
-/* Whether the next batch is there, until this time of pr_clock_ns at most. 1:
+/* Whether the next batch is there, until this time at most. 1:
  * it is; 0: not yet. */
 int pr_batches_wait(struct pr_batches *b, uint64_t until_ns,
                     struct pr_err *err) PR_MUST_CHECK;

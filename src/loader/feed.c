@@ -2,7 +2,6 @@
  * out. */
 #include "loader/feed.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "loader/feed_impl.h"
 #include "loader/order_series.h"
@@ -112,8 +111,11 @@ static int start_threads(struct pr_feed *f, struct pr_err *err)
     for (unsigned i = 0; !rc && i < f->count; i++) {
         struct pr_feed_worker *w = &f->workers[i];
 
+        pr_attend(f->o.clock, 1);
         errno = pthread_create(&w->thread, &attr, pr_feed_work, w);
         w->started = !errno;
+        if (!w->started)
+            pr_attend(f->o.clock, -1);
         if (errno)
             rc = pr_fail_errno(err, PR_E_IO, "emulate.io_threads",
                                "cannot start a thread");
@@ -181,12 +183,14 @@ void pr_feed_free(struct pr_feed *f)
         return;
     atomic_store(&f->quit, true);
     atomic_fetch_add(&f->work, 1);
-    pr_wake(&f->work, UINT32_MAX);
+    pr_wake(f->o.clock, &f->work, UINT32_MAX);
     if (f->hung)
         return; /* a thread uses it still */
+    pr_attend(f->o.clock, -1);
     for (unsigned i = 0; f->workers && i < f->count; i++)
         if (f->workers[i].started)
             pthread_join(f->workers[i].thread, NULL);
+    pr_attend(f->o.clock, 1);
     for (unsigned i = 0; f->workers && i < f->count; i++)
         if (f->workers[i].feed)
             pr_feed_worker_done(&f->workers[i]);
@@ -316,7 +320,7 @@ static void make_room(struct pr_feed *f, uint64_t a, uint64_t ahead)
 
 static void reset_workers(struct pr_feed *f)
 {
-    uint64_t now = pr_clock_ns();
+    uint64_t now = pr_now(f->o.clock);
 
     for (unsigned i = 0; i < f->count; i++) {
         struct pr_feed_worker *w = &f->workers[i];

@@ -6,11 +6,12 @@
  * reader.hold keeps them.
  *
  * One thread, the driver, takes batches out and is the only one to call these
- * functions. Times are those of pr_clock_ns.
+ * functions. Times are those of the clock in the options.
  */
 #ifndef PR_LOADER_FEED_H
 #define PR_LOADER_FEED_H
 
+#include "base/clock.h"
 #include "base/histogram.h"
 #include "conf/sections.h"
 #include "format/dataset.h"
@@ -51,10 +52,11 @@ struct pr_feed_opts {
     struct pr_storage *first; /* others are opened beside it; borrowed */
     const struct pr_reader_opts *reader;
     uint64_t accelerators;
-    unsigned threads; /* 0: as many as reader->read_threads asks for */
-    uint64_t seed;    /* of drawn times */
-    const bool *stop; /* becomes true: give up */
-    pr_feed_saw *saw; /* or NULL */
+    unsigned threads;       /* 0: as many as reader->read_threads asks for */
+    uint64_t seed;          /* of drawn times */
+    const bool *stop;       /* becomes true: give up */
+    struct pr_clock *clock; /* NULL: the machine's */
+    pr_feed_saw *saw;       /* or NULL */
     void *saw_ctx;
     pr_feed_took *took; /* or NULL: what was read is done with */
     pr_feed_part *part; /* or NULL: samples are read whole */

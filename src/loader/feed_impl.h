@@ -128,10 +128,6 @@ void pr_held_free(struct pr_held *list, size_t count);
 bool pr_kept_put(pr_kept_slot *slot, const struct pr_sample *s, bool has_head);
 void pr_kept_free(pr_kept_slot *list, size_t count);
 
-/* feed_sleep.c: a futex on a counter. until 0: for ever. */
-void pr_sleep_on(_Atomic uint32_t *word, uint32_t seen, uint64_t until_ns);
-void pr_wake(_Atomic uint32_t *word, uint32_t count);
-
 /* Tells the driver to look. */
 void pr_feed_tell(struct pr_feed *f);
 

@@ -24,6 +24,7 @@ int pr_feed_worker_init(struct pr_feed *f, unsigned number, struct pr_err *err)
     if (rc)
         return rc;
     pr_storage_stop_by(w->st, f->o.stop);
+    pr_storage_time_by(w->st, f->o.clock);
     return pr_reader_new(f->o.set->format, w->st, &f->read, &w->reader, err);
 }
 
@@ -212,14 +213,15 @@ static int fetch_timed(struct pr_feed_worker *w, const struct pr_feed_taken *t,
                        struct pr_sample *ret, uint64_t *ret_start,
                        uint64_t *ret_end, struct pr_err *err)
 {
-    uint64_t before = pr_storage_ns(w->st), start = pr_clock_ns(), took;
+    uint64_t before = pr_storage_ns(w->st), start = pr_now(w->feed->o.clock),
+             took;
     int rc;
 
     pr_storage_time(w->st, true);
     rc = fetch(w, t, ret, err);
     pr_storage_time(w->st, false);
     *ret_start = start;
-    *ret_end = pr_clock_ns();
+    *ret_end = pr_now(w->feed->o.clock);
     took = *ret_end - start;
     w->timed_ns += took;
     w->timed_storage_ns += pr_storage_ns(w->st) - before;

@@ -1,5 +1,4 @@
 /* Waiting for the threads of the loader, and noticing what goes wrong. */
-#include "base/clock.h"
 #include "loader/feed_impl.h"
 
 enum { LOOK_NS = 100000000, PAUSE_NS = 1000000000, AWAKE_NS = 150000 };
@@ -26,7 +25,7 @@ static void wake_workers(struct pr_feed *f)
     f->opened = 0;
     atomic_fetch_add(&f->work, 1);
     if (atomic_load(&f->sleepers))
-        pr_wake(&f->work, n < f->count ? (uint32_t)n : f->count);
+        pr_wake(f->o.clock, &f->work, n < f->count ? (uint32_t)n : f->count);
 }
 
 static int hung_at(struct pr_feed *f, const struct pr_feed_worker *w,
@@ -49,7 +48,7 @@ static int hung_at(struct pr_feed *f, const struct pr_feed_worker *w,
 
 static int look_for_hung(struct pr_feed *f, struct pr_err *err)
 {
-    uint64_t now = pr_clock_ns(), pulse;
+    uint64_t now = pr_now(f->o.clock), pulse;
     bool paused = now - f->looked_ns > PAUSE_NS; /* nobody has looked */
 
     f->looked_ns = now;
@@ -72,20 +71,20 @@ static bool has_news(const struct pr_feed *f)
     return f->news_taken || atomic_load(&f->news_first);
 }
 
-/* Timers wake a thread some time after they should. After a long sleep, the
- * last bit is waited for awake. */
+/* The machine's timers wake a thread some time after they should. After a long
+ * sleep, the last bit is waited for awake. */
 static void sleep_for_news(struct pr_feed *f, uint32_t seen, uint64_t now,
                            uint64_t until_ns, uint64_t look)
 {
-    bool is_long = until_ns - now > 4 * AWAKE_NS;
+    bool is_long = !f->o.clock && until_ns - now > 4 * AWAKE_NS;
     uint64_t to = is_long ? until_ns - AWAKE_NS : until_ns;
 
     atomic_store(&f->waiting, 1);
-    pr_sleep_on(&f->news, seen, to < look ? to : look);
+    pr_sleep_on(f->o.clock, &f->news, seen, to < look ? to : look);
     atomic_store(&f->waiting, 0);
-    now = pr_clock_ns();
+    now = pr_now(f->o.clock);
     while (is_long && now >= to && now < until_ns && !has_news(f))
-        now = pr_clock_ns();
+        now = pr_now(f->o.clock);
 }
 
 int pr_feed_wait(struct pr_feed *f, uint64_t until_ns, struct pr_err *err)
@@ -96,7 +95,7 @@ int pr_feed_wait(struct pr_feed *f, uint64_t until_ns, struct pr_err *err)
 
     wake_workers(f);
     while (!rc && until_ns && !has_news(f)) {
-        uint64_t now = pr_clock_ns();
+        uint64_t now = pr_now(f->o.clock);
 
         if (now >= until_ns)
             break;
@@ -127,7 +126,8 @@ int pr_feed_end(struct pr_feed *f, struct pr_err *err)
         rc = look_for_hung(f, err);
         atomic_store(&f->waiting, 1);
         if (!rc && atomic_load(&f->busy))
-            pr_sleep_on(&f->news, seen, pr_clock_ns() + LOOK_NS);
+            pr_sleep_on(f->o.clock, &f->news, seen,
+                        pr_now(f->o.clock) + LOOK_NS);
         atomic_store(&f->waiting, 0);
     }
     atomic_store(&f->ending, false);

@@ -3,11 +3,9 @@
  * and decodes them, and says so in the batches they belong to. Nothing on the
  * way of a sample locks or allocates, once buffers have their size.
  */
-#include "base/clock.h"
 #include "loader/feed_impl.h"
 
 #include <string.h>
-#include <time.h>
 
 enum {
     NAP_NS = 50000000, /* how late a thread may learn that it should end */
@@ -55,12 +53,10 @@ static void sleep_until(const struct pr_feed *f, uint64_t until)
 {
     uint64_t now;
 
-    while ((now = pr_clock_ns()) < until && !should_end(f)) {
+    while ((now = pr_now(f->o.clock)) < until && !should_end(f)) {
         uint64_t to = until - now > NAP_NS ? now + NAP_NS : until;
-        struct timespec at = {(time_t)(to / 1000000000),
-                              (long)(to % 1000000000)};
 
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+        pr_sleep_on(f->o.clock, NULL, 0, to);
     }
 }
 
@@ -80,7 +76,7 @@ static uint64_t prepare(struct pr_feed_worker *w, struct piece *p)
 {
     const struct pr_feed *f = w->feed;
     uint64_t took = pr_duration_draw(&f->preprocess, &w->rng);
-    uint64_t now = pr_clock_ns();
+    uint64_t now = pr_now(f->o.clock);
     unsigned first = 0;
 
     if (!f->is_stream) {
@@ -102,7 +98,7 @@ void pr_feed_tell(struct pr_feed *f)
 {
     atomic_fetch_add(&f->news, 1);
     if (atomic_load(&f->waiting))
-        pr_wake(&f->news, 1);
+        pr_wake(f->o.clock, &f->news, 1);
 }
 
 static void push_news(struct pr_feed *f, struct pr_queue *q)
@@ -144,7 +140,7 @@ static void place_sample(struct pr_feed *f, struct piece *p, uint64_t place)
         return;
     batch = pr_order_batch_of(f->order, place);
     if (p->count && batch != p->batch) {
-        deliver(f, p, pr_clock_ns());
+        deliver(f, p, pr_now(f->o.clock));
         p->count = 0;
     }
     p->batch = batch;
@@ -258,7 +254,7 @@ static void do_piece(struct pr_feed_worker *w, struct piece *p)
     }
     if (p->at_once)
         deliver_all(f, p);
-    deliver(f, p, pr_clock_ns());
+    deliver(f, p, pr_now(f->o.clock));
 }
 
 /* ---- finding work */
@@ -324,8 +320,9 @@ void *pr_feed_work(void *worker)
             pr_feed_tell(f);
         atomic_fetch_add(&f->sleepers, 1);
         if (!atomic_load(&f->quit))
-            pr_sleep_on(&f->work, seen, 0);
+            pr_sleep_on(f->o.clock, &f->work, seen, 0);
         atomic_fetch_sub(&f->sleepers, 1);
     }
+    pr_attend(f->o.clock, -1);
     return NULL;
 }

@@ -123,7 +123,7 @@ static int start(struct pr_waiting *w, struct pr_err *err)
     open_channel(w, &spawn);
     pr_contained_begin(&w->box);
     if (job->exp.timeout > 0)
-        w->term_at = pr_clock_ns() + (uint64_t)(job->exp.timeout * 1e9);
+        w->term_at = pr_now(w->ctx->clock) + (uint64_t)(job->exp.timeout * 1e9);
     return pr_keeper_spawn(w->ctx->keeper, &spawn, err);
 }
 

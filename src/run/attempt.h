@@ -24,6 +24,7 @@ struct pr_attempt_ctx {
     struct pr_keeper *keeper;
     struct pr_monitor *monitor; /* NULL: nothing is watched */
     struct pr_stop *stop;
+    struct pr_clock *clock; /* NULL: the machine's */
 };
 
 /* What is to be started. */

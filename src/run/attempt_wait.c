@@ -29,7 +29,7 @@ static int end_now(struct pr_waiting *w, struct pr_err *err)
     w->term_at = w->kill_at = 0;
     if (!w->box_killed && pr_contained_kill(&w->box)) {
         w->box_killed = true;
-        w->kill_at = seconds_from(pr_clock_ns(), CLEAR_UP_S);
+        w->kill_at = seconds_from(pr_now(w->ctx->clock), CLEAR_UP_S);
         return PR_OK;
     }
     return signal_tree(w, SIGKILL, err);
@@ -37,7 +37,7 @@ static int end_now(struct pr_waiting *w, struct pr_err *err)
 
 int pr_attempt_mind(struct pr_waiting *w, struct pr_err *err)
 {
-    uint64_t now = pr_clock_ns();
+    uint64_t now = pr_now(w->ctx->clock);
     int stops = w->ctx->stop->count;
 
     if (stops > w->stops_seen) {
@@ -60,7 +60,7 @@ int pr_attempt_give_up(struct pr_waiting *w, struct pr_err *err)
     if (w->timed_out || w->interrupted || w->given_up)
         return PR_OK; /* it is about to end */
     w->given_up = true;
-    return ask_to_end(w, pr_clock_ns(), err);
+    return ask_to_end(w, pr_now(w->ctx->clock), err);
 }
 
 uint64_t pr_attempt_due(const struct pr_waiting *w)

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <string.h>
 
-enum { TICK_MS = 200, MAX_TOGETHER = 1024 };
+enum { TICK_NS = 200000000, MAX_TOGETHER = 1024 };
 
 /* ---- who belongs together */
 
@@ -88,20 +88,18 @@ void pr_party_done(struct pr_party *p)
 
 /* ---- waiting */
 
-static int poll_ms(const struct pr_party *p)
+/* Until when there is nothing to do. */
+static uint64_t next_due(const struct pr_runner *r, const struct pr_party *p)
 {
-    uint64_t now = pr_clock_ns(), next = 0, ms;
+    uint64_t next = pr_now(r->opts->clock) + TICK_NS;
 
     for (size_t i = 0; i < p->count; i++) {
         const struct pr_waiting *w = p->trips[i]->going;
         uint64_t due = w ? pr_attempt_due(w) : 0;
-        if (due && (!next || due < next))
+        if (due && due < next)
             next = due;
     }
-    if (!next)
-        return TICK_MS;
-    ms = next <= now ? 0 : (next - now) / 1000000 + 1;
-    return ms < TICK_MS ? (int)ms : TICK_MS;
+    return next;
 }
 
 static int tell_stopping(struct pr_runner *r, struct pr_err *err)
@@ -139,11 +137,12 @@ int pr_party_wait(struct pr_runner *r, const struct pr_party *p,
 
         if (rc)
             return rc < 0 ? rc : PR_OK;
-        if (poll(fds, 2, poll_ms(p)) == 0 && r->opts->watch)
+        if (pr_poll_until(r->opts->clock, fds, 2, next_due(r, p)) == 0 &&
+            r->opts->watch)
             r->opts->watch(r->opts->watch_ctx, NULL);
         rc = mind_all(r, p, err);
         if (rc || (until_stop && r->stop.count) ||
-            (due && pr_clock_ns() >= due))
+            (due && pr_now(r->opts->clock) >= due))
             return rc ? rc : 1;
     }
 }

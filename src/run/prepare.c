@@ -89,8 +89,9 @@ static int wait_for(struct pr_runner *r, struct pr_party *p, uint32_t tag,
                     const struct preparing *what, struct pr_err *err)
 {
     struct pr_child_event e = {.kind = PR_CHILD_STARTED};
-    uint64_t due =
-        what->limit > 0 ? pr_clock_ns() + (uint64_t)(what->limit * 1e9) : 0;
+    uint64_t due = what->limit > 0
+                       ? pr_now(r->opts->clock) + (uint64_t)(what->limit * 1e9)
+                       : 0;
     bool killed = false;
     int rc = PR_OK;
 

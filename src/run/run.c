@@ -11,7 +11,7 @@ int pr_runner_record(struct pr_runner *r, struct pr_event e, struct pr_err *err)
 {
     int rc;
 
-    e.time_ns = pr_wall_clock_ns();
+    e.time_ns = pr_wall_now(r->opts->clock);
     e.done = r->done;
     e.failed = r->failed;
     e.total = r->sum->total;
@@ -219,7 +219,8 @@ static int open_all(struct pr_runner *r, struct pr_err *err)
     if (!rc)
         rc = pr_monitor_new(NULL, &r->monitor, err);
     r->slots.gpus = &r->gpus;
-    r->attempts = (struct pr_attempt_ctx){r->keeper, r->monitor, &r->stop};
+    r->attempts = (struct pr_attempt_ctx){r->keeper, r->monitor, &r->stop,
+                                          r->opts->clock};
     return rc;
 }
 
@@ -240,7 +241,7 @@ int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
                           .sum = ret,
                           .stop = {.fd = -1},
                           .line = PR_BUF_INIT(1 << 20)};
-    uint64_t start = pr_clock_ns();
+    uint64_t start = pr_now(opts->clock);
     bool began;
     int rc;
 
@@ -251,7 +252,7 @@ int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
         pr_runner_reserve(&r);
         rc = loop(&r, err);
     }
-    ret->elapsed_s = (double)(pr_clock_ns() - start) / 1e9;
+    ret->elapsed_s = (double)(pr_now(opts->clock) - start) / 1e9;
     pr_monitor_free(r.monitor);
     pr_keeper_free(r.keeper);
     if (began && rc)

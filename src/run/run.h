@@ -19,6 +19,9 @@ struct pr_run_opts {
      * while an experiment runs. May be NULL. */
     void (*watch)(void *ctx, const struct pr_event *e);
     void *watch_ctx;
+
+    /* By which experiments time out; NULL: the machine's. */
+    struct pr_clock *clock;
 };
 
 struct pr_run_summary {

@@ -105,7 +105,7 @@ bool pr_party_is_open(const struct pr_runner *r, const struct pr_party *p);
 
 /* Waits for the next event of the keeper, minding attempts of the party and
  * signals meanwhile. 1: until_stop, and we were asked to; or it is due (0:
- * never), a time of pr_clock_ns. */
+ * never), a time of opts->clock. */
 int pr_party_wait(struct pr_runner *r, const struct pr_party *p,
                   bool until_stop, uint64_t due, struct pr_child_event *ret,
                   struct pr_err *err) PR_MUST_CHECK;

@@ -23,14 +23,15 @@ static uint64_t begin(struct pr_storage *st)
 {
     pr_storage_beat(st);
     __atomic_store_n(&st->inside, true, __ATOMIC_RELAXED);
-    return __atomic_load_n(&st->is_timed, __ATOMIC_RELAXED) ? pr_clock_ns() : 0;
+    return __atomic_load_n(&st->is_timed, __ATOMIC_RELAXED) ? pr_now(st->clock)
+                                                            : 0;
 }
 
 static void end(struct pr_storage *st, uint64_t began)
 {
     __atomic_store_n(&st->inside, false, __ATOMIC_RELAXED);
     if (began)
-        add(&st->ns, pr_clock_ns() - began);
+        add(&st->ns, pr_now(st->clock) - began);
 }
 
 bool pr_storage_inside(const struct pr_storage *st, uint64_t *ret_pulse)

@@ -233,6 +233,12 @@ void pr_storage_stop_by(struct pr_storage *st, const bool *stop)
         st->stop = stop;
 }
 
+void pr_storage_time_by(struct pr_storage *st, struct pr_clock *clock)
+{
+    for (; st; st = st->inner)
+        st->clock = clock;
+}
+
 bool pr_storage_stopped(const struct pr_storage *st)
 {
     return st->stop && __atomic_load_n(st->stop, __ATOMIC_RELAXED);

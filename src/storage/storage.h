@@ -23,6 +23,7 @@ enum {
     PR_IO_SLACK = 2 * PR_IO_ALIGN, /* what a fetch needs beside its bytes */
 };
 
+struct pr_clock;
 struct pr_storage;
 
 /* An open object, in memory of the caller's: opening allocates nothing. */
@@ -76,6 +77,10 @@ void *pr_storage_buffer(struct pr_storage *st, size_t bytes);
 void pr_storage_stop_by(struct pr_storage *st, const bool *stop);
 /* Whether it did. */
 bool pr_storage_stopped(const struct pr_storage *st);
+
+/* Emulated waiting takes time of this clock, which is borrowed; NULL: the
+ * machine's. */
+void pr_storage_time_by(struct pr_storage *st, struct pr_clock *clock);
 
 /* Whether writes are faster from memory that is aligned as the file is. */
 bool pr_storage_wants_aligned(const struct pr_storage *st);

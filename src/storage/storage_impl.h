@@ -89,6 +89,7 @@ struct pr_storage {
     int root;                        /* folder descriptor; -1: none */
     int locked;                      /* another; -1: none */
     const bool *stop;                /* pr_storage_stop_by; or NULL */
+    struct pr_clock *clock;          /* pr_storage_time_by; or NULL */
     uint64_t pulse;   /* atomic; counts on whenever something came back */
     bool inside;      /* atomic; in a call of storage.h */
     uint64_t written; /* atomic, as the next four */

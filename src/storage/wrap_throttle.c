@@ -106,7 +106,7 @@ static struct span begin(struct pr_storage *st, size_t bytes)
 {
     const struct throttle *t = st->data;
     double cost = (double)bytes * t->ns_per_byte;
-    struct span s = {.begin = pr_clock_ns()};
+    struct span s = {.begin = pr_now(st->clock)};
 
     s.from = s.end = s.begin - t->credit_ns;
     if (cost > COST_MAX_NS)
@@ -123,15 +123,15 @@ static struct span begin(struct pr_storage *st, size_t bytes)
 static void end(struct pr_storage *st, const struct span *s)
 {
     struct throttle *t = st->data;
-    uint64_t now = pr_clock_ns();
+    uint64_t now = pr_now(st->clock);
     uint64_t until = s->from + (now - s->begin); /* as it really is */
 
     if (until < s->end)
         until = s->end;
     until += t->latency_ns;
     if (until > now) {
-        pr_sleep_until(until, st->stop);
-        now = pr_clock_ns();
+        pr_sleep_until(st->clock, until, st->stop);
+        now = pr_now(st->clock);
     }
     t->credit_ns = now > until ? now - until : 0;
     if (t->credit_ns > CREDIT_MAX_NS)

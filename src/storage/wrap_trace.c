@@ -113,16 +113,17 @@ struct span {
     uint64_t wall_ns, begin_ns;
 };
 
-static struct span begin(const char *op, const char *name)
+static struct span begin(const struct pr_storage *st, const char *op,
+                         const char *name)
 {
-    return (struct span){op, name, pr_wall_clock_ns(), pr_clock_ns()};
+    return (struct span){op, name, pr_wall_now(st->clock), pr_now(st->clock)};
 }
 
 /* Without a place in the object: bytes is UINT64_MAX. */
 static void end_at(struct pr_storage *st, const struct span *s, uint64_t off,
                    uint64_t bytes, int rc)
 {
-    uint64_t took = pr_clock_ns() - s->begin_ns;
+    uint64_t took = pr_now(st->clock) - s->begin_ns;
     struct trace *t = st->data;
     struct pr_buf *b = &t->text;
 
@@ -152,7 +153,7 @@ static void end(struct pr_storage *st, const struct span *s, int rc)
 static int trace_open(struct pr_storage *st, struct pr_object *o,
                       struct pr_err *err)
 {
-    struct span s = begin("open", o->name);
+    struct span s = begin(st, "open", o->name);
     int rc = pr_wrap_open(st, o, err);
 
     end(st, &s, rc);
@@ -163,7 +164,7 @@ static int trace_fetch(struct pr_storage *st, struct pr_object *o, uint64_t off,
                        size_t len, void *buf, size_t cap, const uint8_t **ret,
                        struct pr_err *err)
 {
-    struct span s = begin("read", o->name);
+    struct span s = begin(st, "read", o->name);
     int rc =
         st->inner->engine->fetch(st->inner, o, off, len, buf, cap, ret, err);
 
@@ -174,7 +175,7 @@ static int trace_fetch(struct pr_storage *st, struct pr_object *o, uint64_t off,
 static int trace_read(struct pr_storage *st, struct pr_object *o, uint64_t off,
                       size_t len, void *buf, struct pr_err *err)
 {
-    struct span s = begin("read", o->name);
+    struct span s = begin(st, "read", o->name);
     int rc = st->inner->engine->read(st->inner, o, off, len, buf, err);
 
     end_at(st, &s, off, len, rc);
@@ -183,7 +184,7 @@ static int trace_read(struct pr_storage *st, struct pr_object *o, uint64_t off,
 
 static void trace_close(struct pr_storage *st, struct pr_object *o)
 {
-    struct span s = begin("close", o->name);
+    struct span s = begin(st, "close", o->name);
 
     pr_wrap_close(st, o);
     end(st, &s, PR_OK);
@@ -192,7 +193,7 @@ static void trace_close(struct pr_storage *st, struct pr_object *o)
 static int trace_create(struct pr_storage *st, struct pr_object *o,
                         uint64_t size, struct pr_err *err)
 {
-    struct span s = begin("create", o->name);
+    struct span s = begin(st, "create", o->name);
     int rc = st->inner->engine->create(st->inner, o, size, err);
 
     end(st, &s, rc);
@@ -202,7 +203,7 @@ static int trace_create(struct pr_storage *st, struct pr_object *o,
 static int trace_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
                        const void *data, size_t len, struct pr_err *err)
 {
-    struct span s = begin("write", o->name);
+    struct span s = begin(st, "write", o->name);
     int rc = st->inner->engine->write(st->inner, o, off, data, len, err);
 
     end_at(st, &s, off, len, rc);
@@ -212,7 +213,7 @@ static int trace_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
 static int trace_sync(struct pr_storage *st, struct pr_object *o,
                       struct pr_err *err)
 {
-    struct span s = begin("sync", o->name);
+    struct span s = begin(st, "sync", o->name);
     int rc = pr_wrap_sync(st, o, err);
 
     end(st, &s, rc);
@@ -222,7 +223,7 @@ static int trace_sync(struct pr_storage *st, struct pr_object *o,
 static int trace_commit(struct pr_storage *st, struct pr_object *o,
                         struct pr_err *err)
 {
-    struct span s = begin("commit", o->name);
+    struct span s = begin(st, "commit", o->name);
     int rc = pr_wrap_commit(st, o, err);
 
     end(st, &s, rc);
@@ -231,7 +232,7 @@ static int trace_commit(struct pr_storage *st, struct pr_object *o,
 
 static void trace_discard(struct pr_storage *st, struct pr_object *o)
 {
-    struct span s = begin("discard", o->name);
+    struct span s = begin(st, "discard", o->name);
 
     pr_wrap_discard(st, o);
     end(st, &s, PR_OK);
@@ -240,7 +241,7 @@ static void trace_discard(struct pr_storage *st, struct pr_object *o)
 static int trace_stat(struct pr_storage *st, const char *name,
                       struct pr_object_info *ret, struct pr_err *err)
 {
-    struct span s = begin("stat", name);
+    struct span s = begin(st, "stat", name);
     int rc = pr_wrap_stat(st, name, ret, err);
 
     end(st, &s, rc);
@@ -250,7 +251,7 @@ static int trace_stat(struct pr_storage *st, const char *name,
 static int trace_make_folder(struct pr_storage *st, const char *name,
                              struct pr_err *err)
 {
-    struct span s = begin("make_folder", name);
+    struct span s = begin(st, "make_folder", name);
     int rc = pr_wrap_make_folder(st, name, err);
 
     end(st, &s, rc);
@@ -260,7 +261,7 @@ static int trace_make_folder(struct pr_storage *st, const char *name,
 static int trace_remove(struct pr_storage *st, const char *name,
                         struct pr_err *err)
 {
-    struct span s = begin("remove", name);
+    struct span s = begin(st, "remove", name);
     int rc = pr_wrap_remove(st, name, err);
 
     end(st, &s, rc);
@@ -272,7 +273,7 @@ static int trace_publish(struct pr_storage *st, const char *from,
                          const char *to, bool sync, bool *ret_swapped,
                          struct pr_err *err)
 {
-    struct span s = begin("publish", to);
+    struct span s = begin(st, "publish", to);
     int rc = pr_wrap_publish(st, from, to, sync, ret_swapped, err);
 
     end(st, &s, rc);
@@ -284,7 +285,7 @@ static int trace_list(struct pr_storage *st, const char *folder,
                       int (*each)(void *ctx, const char *name, bool is_folder),
                       void *ctx, struct pr_err *err)
 {
-    struct span s = begin("list", folder);
+    struct span s = begin(st, "list", folder);
     int rc = pr_wrap_list(st, folder, each, ctx, err);
 
     end(st, &s, rc);

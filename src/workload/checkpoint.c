@@ -83,10 +83,12 @@ int pr_ckpt_open(const struct pr_ckpt_opts *opts,
         rc = pr_ckpt_place_open(&c->place, &c->st, err);
     if (!rc) {
         pr_storage_stop_by(c->st, opts->stop);
+        pr_storage_time_by(c->st, opts->clock);
         rc = names->count ? take_place(c, names, err) : PR_OK;
     }
     if (!rc)
-        rc = pr_crew_new(c->shape, c->st, opts->stop, &c->crew, err);
+        rc = pr_crew_new(c->shape, c->st, opts->stop, opts->clock, &c->crew,
+                         err);
     if (rc) {
         pr_ckpt_close(c);
         return rc;
@@ -180,7 +182,7 @@ static int count_op(struct pr_ckpt *c, struct pr_ckpt_op *op,
 {
     int rc;
 
-    op->end_ns = pr_clock_ns();
+    op->end_ns = pr_now(c->opts.clock);
     op->end_wall_ns = op->start_wall_ns + (op->end_ns - op->start_ns);
     op->bytes = c->sum.model_bytes + c->sum.optimizer_bytes;
     op->files = c->sum.files;
@@ -189,10 +191,10 @@ static int count_op(struct pr_ckpt *c, struct pr_ckpt_op *op,
     return rc ? rc : pr_ckpt_ops_add(c->opts.ops, op, c->opts.arena, err);
 }
 
-static void start_op(struct pr_ckpt_op *op)
+static void start_op(const struct pr_ckpt *c, struct pr_ckpt_op *op)
 {
-    op->start_wall_ns = pr_wall_clock_ns();
-    op->start_ns = pr_clock_ns();
+    op->start_wall_ns = pr_wall_now(c->opts.clock);
+    op->start_ns = pr_now(c->opts.clock);
 }
 
 static int run_crew(struct pr_ckpt *c, const struct pr_crew_job *job,
@@ -282,7 +284,7 @@ int pr_ckpt_save(struct pr_ckpt *c, const struct pr_ckpt_at *at,
     rc = pr_storage_remove_all(c->st, part, err);
     if (rc)
         return rc;
-    start_op(&op);
+    start_op(c, &op);
     rc = write_all(c, part, name, &op, &swapped, err);
     if (!rc)
         rc = count_op(c, &op, err);
@@ -348,7 +350,7 @@ int pr_ckpt_load(struct pr_ckpt *c, const struct pr_ckpt_at *at,
                             err);
     if (rc)
         return rc;
-    start_op(&op);
+    start_op(c, &op);
     job.start_ns = op.start_ns;
     rc = run_crew(c, &job, err);
     if (!rc)

@@ -23,7 +23,8 @@ struct pr_ckpt_opts {
     uint64_t nodes; /* machines that the ranks are on */
     bool cold;      /* drop pages from the page cache before reading */
     const bool *stop;
-    pr_ckpt_tick *tick; /* or NULL */
+    struct pr_clock *clock; /* NULL: the machine's */
+    pr_ckpt_tick *tick;     /* or NULL */
     void *tick_ctx;
     struct pr_ckpt_ops *ops; /* that are added to */
     uint64_t listed_ranks;   /* of these each one's time is kept */

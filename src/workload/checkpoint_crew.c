@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { THREADS_MAX = 64 };
 
@@ -30,12 +29,13 @@ struct pr_crew {
         bool had_files;
     } * took;
 
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t work, done;
+    struct pr_clock *clock;
+
     const struct pr_crew_job *job;
-    uint64_t number; /* of the job; a thread does each once */
-    unsigned busy;
-    bool quit;
+    _Atomic uint32_t number; /* of the job; a thread does each once */
+    _Atomic uint32_t busy;   /* threads that are at it */
+    _Atomic bool quit;
+    pthread_mutex_t lock; /* of the error */
     struct pr_err error;
 
     uint64_t next;   /* rank to be taken; atomic */
@@ -63,7 +63,7 @@ static int do_rank(struct hand *h, const struct pr_crew_job *job, uint64_t i,
     uint64_t rank = c->shape->first +
                     (i + (job->is_read ? job->shift : 0)) % c->shape->ranks;
     uint64_t files = pr_ckpt_files(c->shape, rank);
-    uint64_t since = files ? job->start_ns : pr_clock_ns();
+    uint64_t since = files ? job->start_ns : pr_now(c->clock);
     int rc = PR_OK;
 
     for (uint64_t n = 0; !rc && n < files; n++) {
@@ -72,7 +72,7 @@ static int do_rank(struct hand *h, const struct pr_crew_job *job, uint64_t i,
         pr_ckpt_file(c->shape, rank, n, &f);
         rc = do_file(h, job, &f, err);
     }
-    c->took[i] = (struct rank_time){pr_clock_ns() - since, files > 0};
+    c->took[i] = (struct rank_time){pr_now(c->clock) - since, files > 0};
     return rc;
 }
 
@@ -109,25 +109,19 @@ static void *live(void *ctx)
 {
     struct hand *h = ctx;
     struct pr_crew *c = h->crew;
-    uint64_t seen = 0;
+    uint32_t seen = 0;
 
-    pthread_mutex_lock(&c->lock);
     for (;;) {
-        const struct pr_crew_job *job;
-
-        while (!c->quit && c->number == seen)
-            pthread_cond_wait(&c->work, &c->lock);
+        while (c->number == seen)
+            pr_sleep_on(c->clock, &c->number, seen, 0);
         if (c->quit)
             break;
         seen = c->number;
-        job = c->job;
-        pthread_mutex_unlock(&c->lock);
-        do_job(h, job);
-        pthread_mutex_lock(&c->lock);
+        do_job(h, c->job);
         if (--c->busy == 0)
-            pthread_cond_signal(&c->done);
+            pr_wake(c->clock, &c->busy, 1);
     }
-    pthread_mutex_unlock(&c->lock);
+    pr_attend(c->clock, -1);
     return NULL;
 }
 
@@ -161,6 +155,7 @@ static int open_hand(struct pr_crew *c, struct hand *h,
     if (rc)
         return rc;
     pr_storage_stop_by(h->st, &c->halt);
+    pr_storage_time_by(h->st, c->clock);
     return pr_ckpt_io_init(&h->io, c->shape, h->st, &c->halt, err);
 }
 
@@ -174,7 +169,9 @@ static int start_hands(struct pr_crew *c, struct pr_storage *first,
     while (!rc && c->started < c->count) {
         struct hand *h = &c->hands[c->started];
 
+        pr_attend(c->clock, 1);
         if (pthread_create(&h->thread, NULL, live, h)) {
+            pr_attend(c->clock, -1);
             pr_fail(err, PR_E_NOMEM, "checkpoint.writers",
                     "cannot start thread %u of %u", c->started + 1, c->count);
             return pr_hint(err, "set it to a smaller number");
@@ -185,23 +182,19 @@ static int start_hands(struct pr_crew *c, struct pr_storage *first,
 }
 
 int pr_crew_new(const struct pr_ckpt_shape *shape, struct pr_storage *first,
-                const bool *stop, struct pr_crew **ret, struct pr_err *err)
+                const bool *stop, struct pr_clock *clock, struct pr_crew **ret,
+                struct pr_err *err)
 {
     struct pr_crew *c = pr_alloc_zeroed(sizeof *c);
-    pthread_condattr_t attr;
     int rc;
 
     if (!c)
         return pr_fail_nomem(err);
     c->shape = shape;
     c->stop = stop;
+    c->clock = clock;
     c->count = threads_for(c, first);
     pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->work, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->done, &attr);
-    pthread_condattr_destroy(&attr);
     c->hands = pr_alloc_zeroed(c->count * sizeof *c->hands);
     c->took = pr_alloc_zeroed((size_t)shape->ranks * sizeof *c->took);
     rc = c->hands && c->took ? start_hands(c, first, err) : pr_fail_nomem(err);
@@ -213,20 +206,24 @@ int pr_crew_new(const struct pr_ckpt_shape *shape, struct pr_storage *first,
     return PR_OK;
 }
 
+static void tell_all(struct pr_crew *c)
+{
+    c->number++;
+    pr_wake(c->clock, &c->number, UINT32_MAX);
+}
+
 void pr_crew_free(struct pr_crew *c)
 {
     if (!c)
         return;
-    pthread_mutex_lock(&c->lock);
     c->quit = true;
-    pthread_cond_broadcast(&c->work);
-    pthread_mutex_unlock(&c->lock);
+    tell_all(c);
+    pr_attend(c->clock, -1);
     for (unsigned i = 0; i < c->started; i++)
         pthread_join(c->hands[i].thread, NULL);
+    pr_attend(c->clock, 1);
     for (unsigned i = 0; c->hands && i < c->count; i++)
         pr_storage_close(c->hands[i].st);
-    pthread_cond_destroy(&c->done);
-    pthread_cond_destroy(&c->work);
     pthread_mutex_destroy(&c->lock);
     pr_free(c->hands);
     pr_free(c->took);
@@ -261,33 +258,24 @@ void pr_crew_begin(struct pr_crew *c, const struct pr_crew_job *job)
 {
     memset(c->took, 0, (size_t)c->shape->ranks * sizeof *c->took);
     c->before = all_bytes(c);
-    pthread_mutex_lock(&c->lock);
     c->job = job;
-    c->number++;
     c->busy = c->count;
     c->next = 0;
     c->halt = false;
     c->error = (struct pr_err){0};
-    pthread_cond_broadcast(&c->work);
-    pthread_mutex_unlock(&c->lock);
+    tell_all(c);
 }
 
 bool pr_crew_wait(struct pr_crew *c, unsigned milliseconds)
 {
-    uint64_t until = pr_clock_ns() + milliseconds * UINT64_C(1000000);
-    struct timespec at = {(time_t)(until / 1000000000),
-                          (long)(until % 1000000000)};
-    bool ended;
-    int rc = 0;
+    uint64_t until = pr_now(c->clock) + milliseconds * UINT64_C(1000000);
+    uint32_t busy;
 
     if (__atomic_load_n(c->stop, __ATOMIC_RELAXED))
         __atomic_store_n(&c->halt, true, __ATOMIC_RELAXED);
-    pthread_mutex_lock(&c->lock);
-    while (c->busy && rc == 0)
-        rc = pthread_cond_timedwait(&c->done, &c->lock, &at);
-    ended = c->busy == 0;
-    pthread_mutex_unlock(&c->lock);
-    return ended;
+    while ((busy = c->busy) && pr_now(c->clock) < until)
+        pr_sleep_on(c->clock, &c->busy, busy, until);
+    return busy == 0;
 }
 
 uint64_t pr_crew_bytes(const struct pr_crew *c)

@@ -12,16 +12,17 @@
 struct pr_crew_job {
     bool is_read;
     const char *folder;
-    uint64_t start_ns; /* when it began, by pr_clock_ns */
+    uint64_t start_ns; /* when it began, by the clock */
     uint64_t key;      /* of the contents */
     uint64_t shift;    /* reading: rank r takes what rank r + shift wrote */
 };
 
 struct pr_crew;
 
-/* Storages are opened beside `first`. stop becomes true: give up. */
+/* Storages are opened beside `first`. stop becomes true: give up. clock NULL:
+ * the machine's. */
 int pr_crew_new(const struct pr_ckpt_shape *shape, struct pr_storage *first,
-                const bool *stop, struct pr_crew **ret,
+                const bool *stop, struct pr_clock *clock, struct pr_crew **ret,
                 struct pr_err *err) PR_MUST_CHECK;
 void pr_crew_free(struct pr_crew *c); /* NULL is fine */
 unsigned pr_crew_threads(const struct pr_crew *c);

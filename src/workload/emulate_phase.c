@@ -90,7 +90,7 @@ static void tell_board(struct run *r, const struct pr_step *s)
     int64_t step = (int64_t)(r->d->steps_before + s->step + 1);
     double seconds = (double)(s->end_ns - r->board_since) / 1e9;
     double all = seconds * (double)r->d->e->accelerators;
-    uint64_t wall = pr_wall_clock_ns();
+    uint64_t wall = pr_wall_now(r->d->e->job->clock);
 
     r->board_wait += s->ready_ns - s->asked_ns;
     r->board_compute += s->end_ns - s->ready_ns;
@@ -197,7 +197,7 @@ static int save(struct run *r, struct pr_err *err)
     if (!pr_stats_pause(p, r->d->e->job->arena, end))
         return pr_fail_nomem(err);
     rc = r->d->save(r->d->save_ctx, p, r->gate, err);
-    now = pr_clock_ns();
+    now = pr_now(r->d->e->job->clock);
     pr_stats_go_on(p, now);
     for (uint64_t i = 0; i < r->arrived_count; i++) {
         struct accel *x = &r->accel[r->arrived[i]];
@@ -248,7 +248,7 @@ static void count_stall(struct run *r, uint64_t now)
 
 static uint64_t end_due(struct run *r)
 {
-    uint64_t now = pr_clock_ns();
+    uint64_t now = pr_now(r->d->e->job->clock);
 
     count_stall(r, now);
     while (r->due_count && r->heap[0].at <= now)
@@ -292,7 +292,7 @@ static void start(struct run *r)
     uint64_t now = p->start_ns;
 
     r->board_since = now;
-    r->due = pr_clock_ns();
+    r->due = pr_now(r->d->e->job->clock);
     for (uint64_t a = 0; a < e->accelerators; a++) {
         struct accel *x = &r->accel[a];
         uint64_t batches = pr_order_batches(r->d->order, a);
@@ -362,8 +362,8 @@ int pr_phase_run(const struct pr_drive *d, struct pr_err *err)
         r.accel && r.heap && r.ask && r.arrived ? PR_OK : pr_fail_nomem(err);
 
     /* Reading ahead is part of it: the clock starts first. */
-    d->phase->start_wall_ns = pr_wall_clock_ns();
-    d->phase->start_ns = pr_clock_ns();
+    d->phase->start_wall_ns = pr_wall_now(d->e->job->clock);
+    d->phase->start_ns = pr_now(d->e->job->clock);
     if (!rc)
         rc = pr_feed_begin(d->feed, eval ? PR_VALID : PR_TRAIN, d->order,
                            d->phase->steps_planned, err);

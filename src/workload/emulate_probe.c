@@ -75,7 +75,8 @@ static int take_all(struct loop *l, struct pr_err *err)
     while (!rc && left) {
         rc = take_some(l, &left, err);
         if (!rc)
-            rc = pr_feed_wait(l->s->feed, left ? pr_clock_ns() + WAIT_NS : 0,
+            rc = pr_feed_wait(l->s->feed,
+                              left ? pr_now(l->s->e.job->clock) + WAIT_NS : 0,
                               err);
         while (pr_feed_news(l->s->feed) != UINT64_MAX)
             continue; /* all are asked again */
@@ -113,7 +114,8 @@ static int fetch(void *ctx, void **ret_batch, uint64_t *ret_samples,
 static int use(void *ctx, void *batch, struct pr_err *err)
 {
     struct loop *l = ctx;
-    uint64_t from = pr_clock_ns(), longest = 0, until;
+    struct pr_clock *clock = l->s->e.job->clock;
+    uint64_t from = pr_now(clock), longest = 0, until;
 
     (void)batch;
     (void)err;
@@ -123,9 +125,9 @@ static int use(void *ctx, void *batch, struct pr_err *err)
         longest = time > longest ? time : longest;
     }
     until = from + longest;
-    if (longest > AWAKE_NS)
-        pr_sleep_until(until - AWAKE_NS, l->s->stop);
-    while (pr_clock_ns() < until &&
+    if (clock || longest > AWAKE_NS)
+        pr_sleep_until(clock, clock ? until : until - AWAKE_NS, l->s->stop);
+    while (pr_now(clock) < until &&
            !__atomic_load_n(l->s->stop, __ATOMIC_RELAXED))
         continue;
     return PR_OK;

@@ -136,6 +136,7 @@ int pr_saver_open(struct pr_emulate_saver *s, uint64_t batches,
         .nodes = (uint64_t)e->job->exp.num_nodes,
         .cold = strcmp(e->opts.drop_cache, "never") != 0,
         .stop = s->stop,
+        .clock = e->job->clock,
         .tick = on_tick,
         .tick_ctx = s,
         .ops = &s->stats->checkpoints,
@@ -177,15 +178,15 @@ void pr_saver_close(struct pr_emulate_saver *s)
 static void trace(const struct pr_emulate_saver *s, enum pr_span kind,
                   uint64_t start_ns, const struct pr_ckpt_at *at)
 {
-    pr_trace_span(s->watch->lane, kind, 0, 0, start_ns, pr_clock_ns(),
-                  at->epoch, at->step);
+    pr_trace_span(s->watch->lane, kind, 0, 0, start_ns,
+                  pr_now(s->e->job->clock), at->epoch, at->step);
 }
 
 static int do_one(struct pr_emulate_saver *s, bool is_read,
                   const struct pr_ckpt_at *at, uint64_t steps,
                   struct pr_err *err)
 {
-    uint64_t start = pr_clock_ns();
+    uint64_t start = pr_now(s->e->job->clock);
     struct pr_ckpt_op op;
     int rc;
 
@@ -220,13 +221,14 @@ static int pass_time(struct pr_emulate_saver *s, bool is_read,
                      const struct pr_ckpt_at *at, struct pr_err *err)
 {
     double seconds = s->e->checkpoint.opts.time_between_checkpoints;
-    uint64_t start = pr_clock_ns(), now = start, end = start;
+    uint64_t start = pr_now(s->e->job->clock), now = start, end = start;
 
     if (seconds > 0)
         end += (uint64_t)(seconds * 1e9);
     while (now < end && !is_stopped(s)) {
-        pr_sleep_until(end - now > TICK_NS ? now + TICK_NS : end, s->stop);
-        now = pr_clock_ns();
+        pr_sleep_until(s->e->job->clock,
+                       end - now > TICK_NS ? now + TICK_NS : end, s->stop);
+        now = pr_now(s->e->job->clock);
         pr_progress_say(s->progress, share_of(s, 0),
                         "waiting before checkpoint %llu of %llu is %s",
                         (unsigned long long)s->done[is_read] + 1,

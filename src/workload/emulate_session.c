@@ -63,6 +63,7 @@ static int open_feed(struct pr_emulation *s, struct pr_err *err)
         .threads = threads_that_fit(s),
         .seed = (uint64_t)s->e.train.seed,
         .stop = s->stop,
+        .clock = s->e.job->clock,
         .saw = s->watch.trace ? pr_watch_saw : NULL,
         .saw_ctx = &s->watch,
     };
@@ -88,6 +89,7 @@ static int train(struct pr_emulation *s, struct pr_err *err)
 
         pr_limits_init(&s->stats.limits, pr_storage_engine(s->data.st),
                        pr_generate_place(&s->e.set, &s->e.storage, place));
+        s->stats.limits.clock = s->e.job->clock;
         s->stats.threads = pr_feed_threads(s->feed);
         s->stats.engine = pr_storage_engine(s->data.st);
         pr_progress_start(&s->progress);
@@ -153,8 +155,8 @@ static int emulate(struct pr_emulation *s, struct pr_err *err)
         rc = train(s, err);
     else if (!rc && s->e.workflow.checkpoint)
         rc = save_alone(s, err);
-    s->stats.end_ns = pr_clock_ns();
-    s->stats.end_wall_ns = pr_wall_clock_ns();
+    s->stats.end_ns = pr_now(s->e.job->clock);
+    s->stats.end_wall_ns = pr_wall_now(s->e.job->clock);
     if (!rc && !pr_probe_wanted(s->e.job))
         rc = pr_emulation_report(s, err);
     else if (s->stats.first || s->stats.checkpoints.first)
@@ -182,9 +184,9 @@ int pr_emulate_run(struct pr_job *job, const bool *stop, struct pr_err *err)
     s->stop = stop;
     s->notes = (struct pr_buf)PR_BUF_INIT(65536);
     pr_log_init(&s->log);
-    s->stats.start_ns = pr_clock_ns();
-    s->stats.start_wall_ns = pr_wall_clock_ns();
-    pr_progress_init(&s->progress, job->dir);
+    s->stats.start_ns = pr_now(job->clock);
+    s->stats.start_wall_ns = pr_wall_now(job->clock);
+    pr_progress_init(&s->progress, job->dir, job->clock);
     s->data = (struct pr_emulate_data){.e = &s->e,
                                        .stats = &s->stats,
                                        .progress = &s->progress,

@@ -1,7 +1,7 @@
 /*
  * What is measured while training is emulated. A phase is the training or the
  * evaluation of one epoch; in it each accelerator has figures of its own.
- * Times are nanoseconds of pr_clock_ns unless said otherwise.
+ * Times are nanoseconds of the clock of the job unless said otherwise.
  */
 #ifndef PR_WORKLOAD_EMULATE_STATS_H
 #define PR_WORKLOAD_EMULATE_STATS_H

@@ -97,7 +97,7 @@ int pr_watch_start(struct pr_emulate_watch *w, const struct pr_emulate *e,
     char path[4096];
     int rc = PR_OK;
 
-    *w = (struct pr_emulate_watch){.e = e, .start_ns = pr_clock_ns()};
+    *w = (struct pr_emulate_watch){.e = e, .start_ns = pr_now(e->job->clock)};
     if (pr_watch_has_trace(e))
         rc = start_trace(w, err);
     if (!rc && (e->opts.tensorboard || profiles(e, "tensorboard"))) {
@@ -166,8 +166,8 @@ int pr_watch_stop(struct pr_emulate_watch *w, int rc, struct pr_err *err)
     if (!w->e)
         return rc;
     for (uint64_t a = 0; w->lane && a < w->e->accelerators; a++)
-        pr_trace_span(w->lane, PR_SPAN_ROOT, a, 0, w->start_ns, pr_clock_ns(),
-                      UINT64_MAX, UINT64_MAX);
+        pr_trace_span(w->lane, PR_SPAN_ROOT, a, 0, w->start_ns,
+                      pr_now(w->e->job->clock), UINT64_MAX, UINT64_MAX);
     rc = first_of(rc, pr_trace_close(w->trace, &why), &why, err);
     rc = first_of(rc, pr_board_close(w->board, &why), &why, err);
     path_in(w->e, "iostat.json", path);

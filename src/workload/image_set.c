@@ -149,7 +149,7 @@ static int make(struct pr_image_set *s, struct pr_err *err)
     while (rc && why.sys_errno == EWOULDBLOCK && !is_stopped(s)) {
         if (s->o.progress)
             pr_progress_say(s->o.progress, 0, "another program makes the data");
-        pr_sleep_until(pr_clock_ns() + WAIT_NS, s->o.stop);
+        pr_sleep_until(NULL, pr_clock_ns() + WAIT_NS, s->o.stop);
         why = (struct pr_err){0};
         rc = pr_data_make(&s->data, &why);
     }

@@ -157,13 +157,13 @@ void pr_limits_begin(struct pr_limits *l)
     l->has_devices = pr_limits_look_at_devices(l, false);
     l->has_nets = pr_limits_look_at_nets(l, false);
     l->was_cpu_ns = cpu_ns();
-    l->was_ns = pr_clock_ns();
+    l->was_ns = pr_now(l->clock);
     l->is_open = true;
 }
 
 void pr_limits_end(struct pr_limits *l)
 {
-    double seconds = (double)(pr_clock_ns() - l->was_ns) / 1e9;
+    double seconds = (double)(pr_now(l->clock) - l->was_ns) / 1e9;
 
     if (!l->is_open)
         return;

@@ -14,6 +14,8 @@
 enum { PR_LIMITS_DEVICES = 16, PR_LIMITS_NETS = 16 };
 
 /* Where the kernel tells; others for tests. Borrowed. */
+struct pr_clock;
+
 struct pr_limits_roots {
     const char *proc, *sys;
 };
@@ -33,7 +35,8 @@ struct pr_limits_net {
 
 struct pr_limits {
     struct pr_limits_roots roots;
-    const char *kind; /* "local disk", "network", …; "": not known */
+    struct pr_clock *clock; /* NULL: the machine's */
+    const char *kind;       /* "local disk", "network", …; "": not known */
     double processors;
     uint64_t memory; /* bytes; 0: not known */
     struct pr_limits_device devices[PR_LIMITS_DEVICES];

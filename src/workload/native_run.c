@@ -209,7 +209,7 @@ int pr_native_run(struct pr_job *job, const bool *stop, struct pr_err *err)
         return pr_fail_nomem(err);
     r->stop = stop;
     r->notes = (struct pr_buf)PR_BUF_INIT(65536);
-    pr_progress_init(&r->progress, job->dir);
+    pr_progress_init(&r->progress, job->dir, NULL);
     rc = pr_native_init(&r->n, job, &r->notes, err);
     r->n.net.stop = stop;
     if (!rc)

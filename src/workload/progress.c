@@ -16,21 +16,23 @@ enum { EVERY_NS = 500000000, MAX_BYTES = 4096 };
 
 static const char file_name[] = "progress.json";
 
-void pr_progress_init(struct pr_progress *p, const char *dir)
+void pr_progress_init(struct pr_progress *p, const char *dir,
+                      struct pr_clock *clock)
 {
+    p->clock = clock;
     snprintf(p->path, sizeof p->path, "%s/%s", dir, file_name);
-    p->next_ns = pr_clock_ns() + EVERY_NS;
+    p->next_ns = pr_now(p->clock) + EVERY_NS;
     pr_progress_start(p);
 }
 
 void pr_progress_start(struct pr_progress *p)
 {
-    p->since_ns = pr_clock_ns();
+    p->since_ns = pr_now(p->clock);
 }
 
 bool pr_progress_due(const struct pr_progress *p)
 {
-    return pr_clock_ns() >= p->next_ns;
+    return pr_now(p->clock) >= p->next_ns;
 }
 
 void pr_progress_say(struct pr_progress *p, double done, const char *fmt, ...)
@@ -52,12 +54,12 @@ void pr_progress_say(struct pr_progress *p, double done, const char *fmt, ...)
     pr_buf_printf(&json, ", \"done\": %.4f", done);
     if (done > 0)
         pr_buf_printf(&json, ", \"left_s\": %.1f",
-                      (double)(pr_clock_ns() - p->since_ns) / 1e9 * (1 - done) /
-                          done);
+                      (double)(pr_now(p->clock) - p->since_ns) / 1e9 *
+                          (1 - done) / done);
     pr_buf_str(&json, "}\n");
     if (pr_buf_ok(&json))
         (void)!pr_file_write_later(p->path, json.data, json.len, NULL);
-    p->next_ns = pr_clock_ns() + EVERY_NS;
+    p->next_ns = pr_now(p->clock) + EVERY_NS;
 }
 
 void pr_progress_end(struct pr_progress *p)

@@ -11,14 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pr_clock;
+
 struct pr_progress {
     char path[4096];
+    struct pr_clock *clock;
     uint64_t next_ns;
     uint64_t since_ns; /* start of what is being done */
     double done;       /* as it was said last */
 };
 
-void pr_progress_init(struct pr_progress *p, const char *dir);
+void pr_progress_init(struct pr_progress *p, const char *dir,
+                      struct pr_clock *clock);
 
 /* Something else is done from now on: what is left is estimated anew. */
 void pr_progress_start(struct pr_progress *p);

@@ -19,7 +19,8 @@ struct pr_replicas_opts {
     bool is_bound;    /* mpirun gave each its processors */
     unsigned threads; /* that compute in each; 0: one for each processor */
     const bool *stop; /* becomes true: interrupted; may be NULL */
-    const char *sys;  /* where the kernel tells about processors; NULL: there */
+    struct pr_clock *clock; /* NULL: the machine's */
+    const char *sys; /* where the kernel tells about processors; NULL: there */
 };
 
 /* What a rank does. Each calls the same functions of those below, in the same

@@ -120,15 +120,16 @@ static bool all_have_ended(struct pr_replicas *r)
 
 static void end_all(struct pr_replicas *r, int limit_ms)
 {
-    uint64_t now = pr_clock_ns(), until = now + (uint64_t)limit_ms * 1000000;
+    uint64_t now = pr_now(r->opts->clock),
+             until = now + (uint64_t)limit_ms * 1000000;
 
     while (!all_have_ended(r) && now < until) {
         if (pr_rep_failure(r, NULL) && limit_ms != FAILED_MS) {
             limit_ms = FAILED_MS; /* one of them, later than this one's end */
             until = now + (uint64_t)limit_ms * 1000000;
         }
-        pr_sleep_until(now + 1000000, NULL);
-        now = pr_clock_ns();
+        pr_sleep_until(r->opts->clock, now + 1000000, NULL);
+        now = pr_now(r->opts->clock);
     }
     for (unsigned i = 1; i < r->ranks; i++) {
         if (r->pids[i] <= 0)

@@ -3,6 +3,7 @@
  * while, then sleep, and wake now and then to see whether the missing ones are
  * alive.
  */
+#include "base/clock.h"
 #include "workload/replicas_impl.h"
 
 #include <errno.h>
@@ -17,11 +18,16 @@
 
 enum { NAP_NS = 50000000 };
 
-static void futex_wait(const uint32_t *at, uint32_t old)
+/* Not pr_sleep_on alone: the others are processes. */
+static void futex_wait(struct pr_clock *clock, const uint32_t *at, uint32_t old)
 {
     struct timespec nap = {.tv_nsec = NAP_NS};
 
-    (void)syscall(SYS_futex, at, FUTEX_WAIT, old, &nap, NULL, 0);
+    if (clock)
+        pr_sleep_on(clock, (const _Atomic uint32_t *)at, old,
+                    pr_now(clock) + NAP_NS);
+    else
+        (void)syscall(SYS_futex, at, FUTEX_WAIT, old, &nap, NULL, 0);
 }
 
 static void futex_wake(const uint32_t *at)
@@ -162,7 +168,7 @@ static int wait_for(struct pr_replicas *r, uint32_t round, struct pr_err *err)
             break;
         __atomic_add_fetch(&b->sleepers, 1, __ATOMIC_SEQ_CST);
         if (!is_over(r, round))
-            futex_wait(&b->round, round);
+            futex_wait(r->opts->clock, &b->round, round);
         __atomic_sub_fetch(&b->sleepers, 1, __ATOMIC_SEQ_CST);
     }
     return rc;

@@ -109,7 +109,7 @@ static uint64_t patience(const struct pr_replicas *r)
 static int wait_for(struct pr_replicas *r, struct pr_err *err)
 {
     enum { SPIN_NS = 100000, NAP_NS = 20000 };
-    uint64_t start = pr_clock_ns(), stop_ns = 0;
+    uint64_t start = pr_now(r->opts->clock), stop_ns = 0;
 
     for (;;) {
         int done = 0, rc;
@@ -120,13 +120,13 @@ static int wait_for(struct pr_replicas *r, struct pr_err *err)
             "MPI_Test", err);
         if (rc || done)
             return rc;
-        now = pr_clock_ns();
+        now = pr_now(r->opts->clock);
         if (!stop_ns && is_stopped(r))
             stop_ns = now;
         if (stop_ns && now - stop_ns > patience(r))
             return interrupted(err);
         if (now - start > SPIN_NS) /* others may need the processor */
-            pr_sleep_until(now + NAP_NS, NULL);
+            pr_sleep_until(r->opts->clock, now + NAP_NS, NULL);
     }
 }
 
@@ -134,7 +134,7 @@ static int wait_for(struct pr_replicas *r, struct pr_err *err)
  * any more. If one is to end, all do. */
 static int meet(struct pr_replicas *r, struct pr_err *err)
 {
-    uint64_t since = pr_clock_ns() - r->met_ns;
+    uint64_t since = pr_now(r->opts->clock) - r->met_ns;
     int rc;
 
     if (r->met_ns && since > r->longest_ns)
@@ -149,7 +149,7 @@ static int meet(struct pr_replicas *r, struct pr_err *err)
         rc = wait_for(r, err);
     if (!rc && r->any_stopped > 0)
         rc = interrupted(err);
-    r->met_ns = pr_clock_ns();
+    r->met_ns = pr_now(r->opts->clock);
     return rc;
 }
 

@@ -15,6 +15,7 @@
 
 enum { PR_WORKLOAD_ABI = 1 };
 
+struct pr_clock;
 struct pr_names;
 struct pr_params;
 struct pr_expander;
@@ -34,6 +35,7 @@ struct pr_job {
     const struct pr_names *names;
     const struct pr_params *settings;
     struct pr_expander *values;
+    struct pr_clock *clock; /* time to run in; NULL: the machine's */
 };
 
 /* How to start it: NULL-terminated lists in the job's arena. */

@@ -119,7 +119,7 @@ static void say_progress(struct loading *l, uint64_t done)
 static int load_one(struct loading *l, struct pr_image_set *set, uint64_t i,
                     struct pr_err *err)
 {
-    uint64_t start = pr_clock_ns(), wait;
+    uint64_t start = pr_now(l->job->clock), wait;
     const int32_t *labels;
     const float *input;
     int rc = pr_image_set_borrow(set, &input, &labels, &wait, err);
@@ -127,7 +127,7 @@ static int load_one(struct loading *l, struct pr_image_set *set, uint64_t i,
     if (rc)
         return rc;
     if (i >= l->warmup) {
-        uint64_t end = pr_clock_ns();
+        uint64_t end = pr_now(l->job->clock);
 
         pr_series_add(&l->times, (double)(end - start) / 1e6);
         l->stops = pr_ratelog_add(&l->rates, start, end, l->set.batch);
@@ -217,7 +217,7 @@ static int run(struct pr_job *job, struct pr_err *err)
     rc = init(&l, job, err);
     if (rc)
         return rc;
-    pr_progress_init(&l.progress, job->dir);
+    pr_progress_init(&l.progress, job->dir, job->clock);
     l.set.stop = &stop;
     l.set.progress = &l.progress;
     rc = pr_series_init(&l.times, err);

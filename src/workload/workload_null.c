@@ -8,8 +8,6 @@
 #include "workload/job_env.h"
 #include "workload/workload.h"
 
-#include <time.h>
-
 static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 {
     struct pr_null_opts o;
@@ -25,18 +23,17 @@ static int run(struct pr_job *job, struct pr_err *err)
 {
     struct pr_null_opts o;
     int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);
-    uint64_t start = pr_clock_ns(), elapsed;
+    uint64_t start = pr_now(job->clock), elapsed;
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(256);
-    struct timespec nap;
 
     if (rc)
         return rc;
-    nap.tv_sec = (time_t)o.sleep;
-    nap.tv_nsec = (long)((o.sleep - (double)nap.tv_sec) * 1e9);
     for (int64_t i = 0; i < o.steps; i++)
         if (o.sleep > 0)
-            nanosleep(&nap, NULL);
-    elapsed = pr_clock_ns() - start;
+            pr_sleep_until(job->clock,
+                           pr_now(job->clock) + (uint64_t)(o.sleep * 1e9),
+                           NULL);
+    elapsed = pr_now(job->clock) - start;
     pr_buf_printf(&out, "__results.steps__= %lld\n__results.time__= ",
                   (long long)o.steps);
     pr_float_text(&out, (double)elapsed / 1e6);

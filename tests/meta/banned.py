@@ -24,6 +24,13 @@ CALLS = {
         (UNSAFE + ["sprintf", "vsprintf"], (), "is unsafe"),
     ],
 }
+# What takes its time from the clock that it is handed, but for what is the
+# machine's own affair.
+CLOCKS = "pr_clock_ns clock_gettime nanosleep clock_nanosleep usleep".split()
+HANDED = ("src/loader/", "src/run/", "src/storage/", "src/workload/checkpoint",
+          "src/workload/emulate", "src/workload/replicas")
+MACHINES = ("src/loader/loader.c", "src/loader/probe.c",
+            "src/workload/checkpoint_file_read.c")
 STREAMS = re.compile(r"\b(stdout|stderr)\b")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))")
 # Folders of some developer's machine. Written in pieces: this file is read,
@@ -46,6 +53,10 @@ def check_c(path, text):
             if path not in homes:
                 found.append("%s:%d: %s() %s" % (
                     path, line_of(code, m.start()), m.group(1), why))
+    if path.startswith(HANDED) and path not in MACHINES:
+        for m in call(CLOCKS).finditer(code):
+            found.append("%s:%d: %s() goes through struct pr_clock" % (
+                path, line_of(code, m.start()), m.group(1)))
     if path.startswith("src/"):
         for m in STREAMS.finditer(code):
             found.append("%s:%d: the library does not write to %s" % (
@@ -78,6 +89,7 @@ def self_test():
         (check_c, "src/conf/x.c", "exit(1);"),
         (check_c, "src/conf/x.c", "int a; // why"),
         (check_c, "cli/x.c", "system(a);"),
+        (check_c, "src/run/x.c", "now = pr_clock_ns();"),
         (check_text, "a.md", "TO" + "DO: more"),
         (check_text, "a.c", '"/wo' + 'rk/main"'),
         (check_text, "a.c", '"/ho' + 'me/joe"'),
@@ -88,6 +100,7 @@ def self_test():
         (check_c, "src/conf/x.c", '/* free(a) */ f("// malloc(1)");'),
         (check_c, "src/conf/x.c", "_exit(127); snprintf(a, 1, b);"),
         (check_c, "cli/x.c", 'printf("x");'),
+        (check_c, "src/monitor/x.c", "now = pr_clock_ns();"),
         (check_text, "a.c", "TO" + "DO(#12): see $TMP/wo" + "rk/x, /tmp/x"),
     ]
     return (["self-test: not seen: %r" % t for f, p, t in planted

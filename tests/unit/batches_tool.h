@@ -30,7 +30,9 @@ static inline struct pr_batches_opts opts_of(struct kit *k, uint64_t batch,
                                     .dims = dims,
                                     .shape = {c, h, w},
                                     .classes = INT32_MAX,
-                                    .stop = &k->stop};
+                                    .stop = &k->stop,
+                                    .clock =
+                                        k->clock ? &k->clock->clock : NULL};
 }
 
 static inline struct pr_batches *begin(const struct pr_batches_opts *o)

@@ -10,6 +10,7 @@
 #include "loader/feed.h"
 
 #include "torture.h"
+#include "virtual_clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,7 @@ struct kit {
     struct pr_storage_opts storage;
     struct pr_storage *st;
     bool stop;
+    struct virtual_clock *clock; /* time of its own; NULL: the machine's */
 };
 
 static inline void kit_check(int rc, const struct pr_err *err)
@@ -97,7 +99,8 @@ static inline struct pr_feed *kit_feed(struct kit *k, uint64_t accelerators,
                              .accelerators = accelerators,
                              .threads = threads,
                              .seed = 1,
-                             .stop = &k->stop};
+                             .stop = &k->stop,
+                             .clock = k->clock ? &k->clock->clock : NULL};
     struct pr_err err = {0};
     struct pr_feed *f;
 

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- what goes wrong */
@@ -243,21 +242,23 @@ static void stopping_ends_it(void **state)
     kit_done(&k);
 }
 
-static void *stop_soon(void *stop)
+static void *stop_soon(void *kit)
 {
-    struct timespec t = {0, 30000000};
+    struct kit *k = kit;
 
-    nanosleep(&t, NULL);
-    __atomic_store_n((bool *)stop, true, __ATOMIC_RELAXED);
+    pr_sleep_until(&k->clock->clock, 1030000000, NULL);
+    __atomic_store_n(&k->stop, true, __ATOMIC_RELAXED);
+    pr_attend(&k->clock->clock, -1);
     return NULL;
 }
 
+/* Within the tenth of a second that threads may take to look. */
 static void stopping_ends_waiting(void **state)
 {
+    struct virtual_clock time;
     struct pr_err err = {0};
     struct pr_batches_opts o;
     struct pr_batches *b;
-    struct timespec from, to;
     pthread_t thread;
     int32_t labels[4];
     float input[16];
@@ -267,14 +268,15 @@ static void stopping_ends_waiting(void **state)
     kit_init(&k, "{'storage.engine': 'null', 'storage.latency': 20,"
                  "'dataset.num_files_train': 20, 'dataset.format': 'npy',"
                  "'dataset.record_dims': [4]}");
+    virtual_clock_init(&time);
+    k.clock = &time;
     o = opts_of(&k, 4, 1, 4, 0, 0);
+    pr_attend(&time.clock, 1);
+    assert_int_equal(pthread_create(&thread, NULL, stop_soon, &k), 0);
     b = begin(&o);
-    assert_int_equal(pthread_create(&thread, NULL, stop_soon, &k.stop), 0);
-    clock_gettime(CLOCK_MONOTONIC, &from);
     assert_int_equal(pr_batches_next(b, input, labels, NULL, &err), PR_E_INTR);
     pr_batches_free(b);
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    assert_true(to.tv_sec - from.tv_sec < 5);
+    assert_in_range(time.now, 1030000000, 1200000000);
     pthread_join(thread, NULL);
     kit_done(&k);
 }
@@ -284,7 +286,7 @@ static int hang(void)
 {
     static struct kit k;
     static float input[16];
-    struct timespec nap = {0, 200000000};
+    struct virtual_clock time;
     struct pr_batches_opts o;
     struct pr_batches *b;
     struct pr_err err = {0};
@@ -293,6 +295,8 @@ static int hang(void)
     kit_init(&k, "{'storage.engine': 'null', 'storage.latency': 30,"
                  "'dataset.num_files_train': 20, 'dataset.format': 'npy',"
                  "'reader.io_timeout': 0.3, 'dataset.record_dims': [4]}");
+    virtual_clock_init(&time);
+    k.clock = &time;
     o = opts_of(&k, 4, 1, 4, 0, 0);
     b = begin(&o);
     if (pr_batches_next(b, input, labels, NULL, &err) != PR_E_TIMEOUT)
@@ -302,7 +306,7 @@ static int hang(void)
         return 2;
     pr_batches_free(b);
     b = begin(&o); /* this time nobody waits for a batch */
-    nanosleep(&nap, NULL);
+    pr_sleep_until(&time.clock, time.now + 200000000, NULL);
     pr_batches_end(b);
     return pr_batches_hangs(b) ? 0 : 3;
 }

@@ -107,7 +107,7 @@ static void batches_count_once(void **state)
     j.calls.use = use;
     j.calls.restart = restart;
     j.calls.ctx = &l;
-    pr_progress_init(&l.progress, dir);
+    pr_progress_init(&l.progress, dir, NULL);
     assert_int_equal(probe_silently(&j, &err), PR_OK);
     assert_true(l.said > 3 * BATCHES * TRIALS / 2);
     assert_false(l.is_negative);
@@ -126,7 +126,7 @@ static void more_than_all_is_all(void **state)
 
     (void)state;
     assert_non_null(mkdtemp(dir));
-    pr_progress_init(&p, dir);
+    pr_progress_init(&p, dir, NULL);
     p.next_ns = 0;
     p.since_ns -= 5000000000;
     pr_progress_say(&p, 1.5, "batch %d", 5);

@@ -3,10 +3,14 @@
  * reason.
  */
 #include "base/clock.h"
-#include "brief.h"
 #include "test_workload_replicas.h"
+#include "virtual_clock.h"
 
 #include <sys/time.h>
+
+/* Before the time is over that ranks have to end when all is well, on the
+ * busiest machine. */
+#define SOON_NS 25000000000u
 
 /* ---- accidents */
 
@@ -97,8 +101,7 @@ static void an_accident_ends_all(void **state)
             uint64_t start = pr_clock_ns();
 
             assert_int_equal(run_ranks(n, meet_accident, &a, &err), a.code);
-            if (!is_brief())
-                assert_true(pr_clock_ns() - start < 1500000000);
+            assert_true(pr_clock_ns() - start < SOON_NS);
             assert_string_equal(err.where, a.where);
             if (a.happens == ends) /* whoever says so first */
                 assert_non_null(strstr(err.msg, a.says));
@@ -152,11 +155,16 @@ static int compute_on(struct pr_replicas *r, void *ctx, struct pr_err *err)
 
 static void one_that_does_not_listen_is_killed(void **state)
 {
-    uint64_t start = pr_clock_ns();
+    struct virtual_clock time;
+    struct pr_replicas_opts opts = {
+        .ranks = 3, .threads = 1, .clock = &time.clock};
 
     (void)state;
-    assert_int_equal(run_ranks(3, compute_on, NULL, NULL), PR_E_FORMAT);
-    assert_true(pr_clock_ns() - start < 2000000000);
+    virtual_clock_init(&time);
+    assert_int_equal(pr_replicas_run(&opts, compute_on, NULL, NULL),
+                     PR_E_FORMAT);
+    assert_int_equal(time.now, 1500000000); /* half a second to listen */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 static int disagree(struct pr_replicas *r, void *ctx, struct pr_err *err)
@@ -223,7 +231,7 @@ static void a_signal_to_one_interrupts_all(void **state)
         assert_int_equal(pr_replicas_run(&opts, wait_for_ever, &who, &err),
                          PR_E_INTR);
         assert_string_equal(err.msg, "interrupted");
-        assert_true(pr_clock_ns() - start < 2000000000);
+        assert_true(pr_clock_ns() - start < SOON_NS);
     }
     sigaction(SIGALRM, &old, NULL);
 }
@@ -263,7 +271,7 @@ static void nobody_outlives_rank_0(void **state)
     kill(pid, SIGKILL);
     start = pr_clock_ns();
     assert_int_equal(read(ends_of[0], &c, 1), 0); /* all have closed it */
-    assert_true(pr_clock_ns() - start < 1000000000);
+    assert_true(pr_clock_ns() - start < SOON_NS);
     close(ends_of[0]);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
