@@ -14,9 +14,10 @@ struct block {
     _Alignas(16) char data[];
 };
 
+/* Many are never used: the first block is made when it is needed. */
 struct pr_arena {
-    struct block *first, *current;
-    size_t used; /* in current */
+    struct block *first, *current; /* NULL at first */
+    size_t used;                   /* in current */
     size_t block_bytes;
     size_t held;
 };
@@ -40,14 +41,8 @@ struct pr_arena *pr_arena_new(size_t block_bytes)
 {
     struct pr_arena *a = pr_alloc_zeroed(sizeof *a);
 
-    if (!a)
-        return NULL;
-    a->block_bytes = block_bytes < 1024 ? 1024 : block_bytes;
-    a->first = a->current = block_new(a, a->block_bytes);
-    if (!a->first) {
-        pr_free(a);
-        return NULL;
-    }
+    if (a)
+        a->block_bytes = block_bytes < 1024 ? 1024 : block_bytes;
     return a;
 }
 
@@ -69,11 +64,17 @@ void pr_arena_free(struct pr_arena *a)
     pr_free(a);
 }
 
+/* One block is kept, unless it was made for something large. */
 void pr_arena_reset(struct pr_arena *a)
 {
-    free_chain(a, a->first->next);
-    a->first->next = NULL;
-    a->current = a->first;
+    struct block *kept = a->first;
+
+    if (kept && kept->size > a->block_bytes)
+        kept = NULL;
+    free_chain(a, kept ? kept->next : a->first);
+    if (kept)
+        kept->next = NULL;
+    a->first = a->current = kept;
     a->used = 0;
 }
 
@@ -82,12 +83,12 @@ static void *take(struct pr_arena *a, size_t start, size_t bytes)
 {
     struct block *b = a->current;
 
-    if (start > b->size || bytes > b->size - start) {
+    if (!b || start > b->size || bytes > b->size - start) {
         size_t size = bytes > a->block_bytes ? bytes : a->block_bytes;
         b = block_new(a, size);
         if (!b)
             return NULL;
-        a->current->next = b;
+        *(a->current ? &a->current->next : &a->first) = b;
         a->current = b;
         start = 0;
     }

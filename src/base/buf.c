@@ -84,22 +84,27 @@ void pr_buf_int(struct pr_buf *b, int64_t i)
     pr_buf_add(b, p, (size_t)(digits + sizeof digits - p));
 }
 
+/* Mostly there is room, and it is written at once. */
 void pr_buf_printf(struct pr_buf *b, const char *fmt, ...)
 {
+    size_t room = b->failed ? 0 : b->cap - b->len;
     va_list ap;
     int n;
 
     va_start(ap, fmt);
-    n = vsnprintf(NULL, 0, fmt, ap);
+    n = vsnprintf(room ? b->data + b->len : NULL, room, fmt, ap);
     va_end(ap);
-    if (n < 0) { /* longer than an int can say */
+    if (n < 0) /* longer than an int can say */
         b->failed = true;
+    if (n < 0 || !pr_buf_reserve(b, (size_t)n)) {
+        if (room)
+            b->data[b->len] = '\0';
         return;
     }
-    if (!pr_buf_reserve(b, (size_t)n))
-        return;
-    va_start(ap, fmt);
-    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
-    va_end(ap);
+    if ((size_t)n >= room) {
+        va_start(ap, fmt);
+        vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+        va_end(ap);
+    }
     b->len += (size_t)n;
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,23 +116,29 @@ static void sweep(const struct pr_keeper *k)
 static int wait_for(pid_t pid)
 {
     uint64_t end = pr_clock_ns() + PATIENCE_NS;
+    /* Wakes us as soon as it is dead; an older kernel has none, and poll takes
+     * no notice of that. */
+    struct pollfd dead = {.fd = (int)syscall(SYS_pidfd_open, pid, 0),
+                          .events = POLLIN};
     bool forced = false;
-    int status;
+    int status = -1;
+    pid_t got;
 
-    for (;;) {
-        pid_t got = waitpid(pid, &status, forced ? 0 : WNOHANG);
-
-        if (got == pid)
-            return status;
-        if (got < 0 && errno != EINTR)
-            return -1;
+    while ((got = waitpid(pid, &status, forced ? 0 : WNOHANG)) != pid) {
+        if (got < 0 && errno != EINTR) {
+            status = -1;
+            break;
+        }
         if (!forced && pr_clock_ns() > end) {
             (void)kill(pid, SIGKILL);
             forced = true;
         }
         if (!forced)
-            poll(NULL, 0, 1);
+            poll(&dead, 1, 1);
     }
+    if (dead.fd >= 0)
+        close(dead.fd);
+    return status;
 }
 
 void pr_keeper_bury(struct pr_keeper *k)

@@ -44,7 +44,9 @@ static int put_default(struct writer *w, struct pr_arena *a,
     rc = pr_opt_cast(opt, &v, a, &v, err);
     if (rc)
         return rc;
-    pr_buf_printf(&w->buf, "%s\"%s\": ", *first ? "" : ", ", name);
+    pr_buf_str(&w->buf, *first ? "" : ", ");
+    pr_json_string(&w->buf, name, strlen(name));
+    pr_buf_str(&w->buf, ": ");
     pr_json_write(&w->buf, &v);
     *first = false;
     return PR_OK;

@@ -52,7 +52,7 @@ static int flush(struct pr_buf *b, pr_json_sink *sink, void *ctx,
 }
 
 static int put_rows(struct pr_rundata *d, struct pr_buf *b, pr_json_sink *sink,
-                    void *ctx, struct pr_err *err)
+                    void *ctx, bool *mlperf, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct pr_rundata_row row;
@@ -64,6 +64,7 @@ static int put_rows(struct pr_rundata *d, struct pr_buf *b, pr_json_sink *sink,
     while ((rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
         put_row(b, &row, first);
         first = false;
+        *mlperf |= pr_mlperf_asked(row.params);
         rc = b->len > 65536 ? flush(b, sink, ctx, err) : PR_OK;
         if (rc)
             return rc;
@@ -94,6 +95,7 @@ int pr_run_json(const char *dir, pr_json_sink *sink, void *ctx,
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1u << 30);
     struct pr_rundata *d;
+    bool mlperf = false;
     int rc = pr_rundata_open(dir, &d, err);
 
     if (rc)
@@ -101,11 +103,11 @@ int pr_run_json(const char *dir, pr_json_sink *sink, void *ctx,
     pr_buf_str(&b, "{\"schema\": \"prony.run/1\", \"dir\": ");
     pr_json_string(&b, dir, strlen(dir));
     pr_buf_str(&b, ", \"experiments\": [");
-    rc = put_rows(d, &b, sink, ctx, err);
-    if (!rc) {
+    rc = put_rows(d, &b, sink, ctx, &mlperf, err);
+    if (!rc)
         pr_buf_str(&b, "\n]");
+    if (!rc && mlperf)
         rc = put_mlperf(dir, &b, err);
-    }
     if (!rc) {
         pr_buf_str(&b, "}\n");
         rc = flush(&b, sink, ctx, err);
