@@ -217,10 +217,8 @@ struct bench_contender *bench_race_debian(struct bench_race *r)
     snprintf(path, sizeof path, "%s/debian", r->dir);
     if (strcmp(torch_python(), DEBIAN) == 0)
         return NULL;
-    if (access(DEBIAN, X_OK) || bench_spawn(argv, path, false)) {
-        bench_skip("Debian's PyTorch: " DEBIAN " has no torch");
+    if (access(DEBIAN, X_OK) || bench_spawn(argv, path, false))
         return NULL;
-    }
     return enter(
         r, start_torch(r, next_place(r), DEBIAN, "Debian's " TORCH, "eager"));
 }
@@ -353,14 +351,9 @@ const struct bench_contender *bench_race_best(const struct bench_race *r,
     return best;
 }
 
-const struct bench_contender *bench_race_fastest(const struct bench_race *r)
-{
-    return bench_race_best(r, TORCH);
-}
-
-void bench_race_compare(const struct bench_race *r,
-                        const struct bench_contender *ours,
-                        const struct bench_contender *other, double goal)
+static void compare(const struct bench_race *r,
+                    const struct bench_contender *ours, const char *other_is,
+                    const struct bench_contender *other, double goal)
 {
     char what[128], unit[32];
 
@@ -374,9 +367,26 @@ void bench_race_compare(const struct bench_race *r,
                             .unit = unit,
                             .ours_is = ours->name,
                             .ours = r->items / bench_contender_best(ours),
-                            .other_is = other->name,
+                            .other_is = other_is,
                             .other = r->items / bench_contender_best(other),
                             .at_least = goal});
     printf("ratio of medians: %.2f\n",
            bench_contender_median(other) / bench_contender_median(ours));
+}
+
+void bench_race_compare(const struct bench_race *r,
+                        const struct bench_contender *ours,
+                        const struct bench_contender *other, double goal)
+{
+    compare(r, ours, other ? other->name : "", other, goal);
+}
+
+void bench_race_compare_fastest(const struct bench_race *r,
+                                const struct bench_contender *ours, double goal)
+{
+    const struct bench_contender *other = bench_race_best(r, TORCH);
+    char name[96];
+
+    snprintf(name, sizeof name, "the fastest, %s", other ? other->name : "");
+    compare(r, ours, name, other, goal);
 }

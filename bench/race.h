@@ -58,9 +58,6 @@ void bench_race_heats(struct bench_race *r, const char *const *ways,
 void bench_race_run(struct bench_race *r, int rounds);
 void bench_race_end(struct bench_race *r);
 
-/* The fastest of PyTorch's ways; NULL: none ran. */
-const struct bench_contender *bench_race_fastest(const struct bench_race *r);
-
 /* The fastest of those whose name begins so; NULL: none ran. */
 const struct bench_contender *bench_race_best(const struct bench_race *r,
                                               const char *prefix);
@@ -69,5 +66,10 @@ const struct bench_contender *bench_race_best(const struct bench_race *r,
 void bench_race_compare(const struct bench_race *r,
                         const struct bench_contender *ours,
                         const struct bench_contender *other, double goal);
+
+/* The same against the fastest of PyTorch's ways. */
+void bench_race_compare_fastest(const struct bench_race *r,
+                                const struct bench_contender *ours,
+                                double goal);
 
 #endif

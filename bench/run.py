@@ -29,6 +29,13 @@ SECONDS = {"emulate": 240, "train": 480, "models": 420, "checkpoint": 240,
            "generate": 60, "read": 60, "parse": 60, "suite-report": 60}
 USUAL = 20
 
+# PyTorch's ways with everything turned on that helps; BENCH_HOW= tries all,
+# which takes an hour, for compiling.
+WAYS = ("tuned fused+tuned channels_last+tuned batched+fused+tuned "
+        "frozen+channels_last+tuned compile+tuned compile+channels_last+tuned "
+        "compile+fused+tuned batched+compile+fused+tuned "
+        "folded+channels_last+tuned")
+
 
 def benchmarks(build):
     """Name and command of each, as Meson has them."""
@@ -82,7 +89,7 @@ def run_one(bench, build, folder, env, prony=None, more=()):
                 [*command, *more], cwd=build, stdin=subprocess.DEVNULL,
                 stdout=out, stderr=subprocess.STDOUT, check=False,
                 timeout=bench["timeout"],
-                env={**os.environ, **bench["env"], **env,
+                env={"BENCH_HOW": WAYS, **os.environ, **bench["env"], **env,
                      "BENCH_ROWS": rows}).returncode
         except subprocess.TimeoutExpired:
             status = "timed out after %d s" % bench["timeout"]

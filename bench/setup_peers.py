@@ -150,7 +150,6 @@ WHO = (
     ("DLIO", r"(?i)dlio", "see bench/README.md"),
     ("milarun", r"milarun itself", "a checkout below PRONY_PEERS"),
     ("ONNX Runtime", r"(?i)onnx", "pip install in build-bench/venv"),
-    ("Debian's PyTorch", r"Debian's", "apt-get install python3-torch"),
     ("PyTorch", r"(?i)torch", "pip install in build-bench/venv"),
     ("h5py", r"h5py", "pip install in build-bench/venv"),
     ("pandas", r"pandas|pyarrow|milarun's way", "pip install in "
@@ -172,6 +171,6 @@ def missing(skipped):
         else:
             if text not in others:
                 others.append(text)
-    return ["%s: %s%s (%s)" % (name, text, " and %d more" % (n - 1)
-                               if n > 1 else "", how)
+    return ["%s: %s%s (%s)" % (name, text.partition(": ")[2] or text,
+                               " and %d more" % (n - 1) if n > 1 else "", how)
             for name, (how, n, text) in count.items()] + others
