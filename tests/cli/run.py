@@ -35,7 +35,6 @@ class Result:
         self.problems = []
         self.skip = None
         self.notes = []
-        self.parts = []  # results of their own, reported after this one
 
     def fail(self, text):
         self.problems.append(text)
@@ -413,10 +412,10 @@ class Document:
                     return
                 if status != 0:
                     result.fail(quoted("line %d: setup failed" % first, out))
-            elif skip:
-                part = Result("%s:%d" % (self.name, first))
-                part.skip, skip = skip, None
-                result.parts.append(part)
+            elif skip:  # nothing makes it run: no test that is skipped
+                result.notes.append("%s:%d is not run: %s"
+                                    % (self.name, first, skip))
+                skip = None
             else:
                 for command in self.commands(first, body):
                     self.run_command(scratch, state, opts, command, result)
@@ -547,12 +546,11 @@ def run_safely(case, opts):
 def run_all(cases, opts):
     number = failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(opts.j) as pool:
-        for whole in pool.map(lambda c: run_safely(c, opts), cases):
-            for result in [whole] + whole.parts:
-                number += 1
-                report(number, result)
-                failed += bool(result.problems)
-                skipped += not result.problems and result.skip is not None
+        for result in pool.map(lambda c: run_safely(c, opts), cases):
+            number += 1
+            report(number, result)
+            failed += bool(result.problems)
+            skipped += not result.problems and result.skip is not None
     print("1..%d" % number)
     print("# %d passed, %d failed, %d skipped"
           % (number - failed - skipped, failed, skipped))

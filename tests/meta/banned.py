@@ -20,6 +20,9 @@ CALLS = {
         (ALLOCATE, ("src/base/mem.c",), "goes through base/mem.h"),
         (PRINT, (), "is the program's business, not the library's"),
     ],
+    "tests": [
+        (["skip"], ("tests/unit/skip.h",), "says no reason: skip_because()"),
+    ],
     "cli": [
         (UNSAFE + ["sprintf", "vsprintf"], (), "is unsafe"),
     ],
@@ -90,6 +93,7 @@ def self_test():
         (check_c, "src/conf/x.c", "int a; // why"),
         (check_c, "cli/x.c", "system(a);"),
         (check_c, "src/run/x.c", "now = pr_clock_ns();"),
+        (check_c, "tests/unit/x.c", "if (!there) skip();"),
         (check_text, "a.md", "TO" + "DO: more"),
         (check_text, "a.c", '"/wo' + 'rk/main"'),
         (check_text, "a.c", '"/ho' + 'me/joe"'),
@@ -101,6 +105,7 @@ def self_test():
         (check_c, "src/conf/x.c", "_exit(127); snprintf(a, 1, b);"),
         (check_c, "cli/x.c", 'printf("x");'),
         (check_c, "src/monitor/x.c", "now = pr_clock_ns();"),
+        (check_c, "tests/unit/x.c", 'skip_because("no x; install it");'),
         (check_text, "a.c", "TO" + "DO(#12): see $TMP/wo" + "rk/x, /tmp/x"),
     ]
     return (["self-test: not seen: %r" % t for f, p, t in planted

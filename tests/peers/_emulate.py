@@ -83,7 +83,7 @@ class Tap:
             skip = "" if g.count else " # SKIP " + g.skip
             print("%sok %d - %s (%d)%s" % (bad, n, g.name, g.count, skip))
             if g.skip and g.count:
-                print("    # SKIP in part: " + g.skip)
+                print("    # SKIP " + g.skip)
             for text in g.wrong[:12]:
                 print("    # " + text.replace("\n", "\n    # "))
             if len(g.wrong) > 12:

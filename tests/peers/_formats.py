@@ -16,7 +16,7 @@ import traceback
 try:
     import numpy as np
 except ImportError:
-    print("SKIP: %s has no numpy" % sys.executable)
+    print("SKIP: no numpy; install python3-numpy")
     sys.exit(77)
 
 SRC = os.environ.get("SRC") or os.path.dirname(os.path.dirname(
@@ -87,7 +87,7 @@ class Tap:
         for n, g in enumerate(self.groups.values(), 1):
             if not g.count and not g.wrong:
                 print("ok %d - %s # SKIP %s"
-                      % (n, g.name, g.skip or "nothing to compare"))
+                      % (n, g.name, g.skip or "nothing to compare; see above"))
                 continue
             print("%sok %d - %s (%d)" % ("not " if g.wrong else "", n, g.name,
                                          g.count))

@@ -46,7 +46,7 @@ def need_torch(script):
                 os.environ.get("PRONY_TRIED", "") + ":" + python)
             os.execv(python, [python, os.path.abspath(script)]
                      + sys.argv[1:])
-    skip("no PyTorch: \"make python-deps\", or set PRONY_TORCH_PYTHON")
+    skip("no PyTorch; \"make python-deps\", or set PRONY_TORCH_PYTHON")
 
 
 class Prony:
@@ -86,7 +86,7 @@ class Prony:
             said = done.stdout + result.get("reason", "") + str(
                 result.get("log_tail", ""))
             if done.returncode == 4 and "oneDNN" in said:
-                skip("no oneDNN: " + said.strip().splitlines()[0])
+                skip("no oneDNN; install libdnnl-dev")
             raise Wrong("prony run failed (%d): %s"
                         % (done.returncode, said[-600:]))
         return found[0], result.get("results", {})

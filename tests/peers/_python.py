@@ -35,8 +35,7 @@ def skip(why):
 
 def need_extension():
     if not glob.glob(os.path.join(EXT, "_prony*.so")):
-        skip("no extension in %s: Python's headers (python3-dev) are missing"
-             % EXT)
+        skip("no extension for Python; install python3-dev and build again")
 
 
 def has(python, *modules):

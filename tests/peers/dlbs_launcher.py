@@ -458,7 +458,7 @@ echo "__results.time__= $exp_replica_batch" >> $exp_log_file
 
 def main():
     if not shutil.which("bash"):
-        print("1..0 # SKIP no bash")
+        print("1..0 # SKIP no bash; install it")
         sys.exit(77)
     b = Bench()
     b.script("plain.sh", PLAIN)

@@ -142,7 +142,8 @@ def others(folder):
 
 def main():
     if not os.path.exists(INPUT):
-        print("1..0 # SKIP no reference data in %s" % DLBS)
+        print("SKIP: no reference data of other tools; PRONY_PEERS=FOLDER "
+              "says where they are")
         return 77
     with tempfile.TemporaryDirectory() as folder:
         scaling(folder)

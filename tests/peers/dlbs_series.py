@@ -89,7 +89,8 @@ def close(a, b):
 
 def main():
     if not os.path.exists(GOLDEN) or not os.path.exists(RESULTS):
-        print("SKIP: no reference data in %s" % PEERS)
+        print("SKIP: no reference data of other tools; PRONY_PEERS=FOLDER "
+              "says where they are")
         return 77
     with open(GOLDEN, encoding="utf-8") as f:
         golden = f.read()

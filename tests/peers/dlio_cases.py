@@ -39,7 +39,7 @@ def missing(g, r, fmt):
     """Whether this build cannot do a format at all."""
     text = r.err + r.text()
     if "has no format" in text or "not in this build" in text:
-        g.skip = "format %s is not in this build" % fmt
+        g.skip = "no %s in this build; see prony doctor" % fmt
         return True
     return False
 
@@ -111,7 +111,7 @@ def iostat(g, folder, device):
     if not check(g, r, Want()):
         return
     if not any(os.path.exists(d) for d in glob.glob("/sys/block/*")):
-        g.skip = "no block devices here"
+        g.skip = "no block devices here; run it on a disk"
         return
     stat = r.json("iostat.json")
     if not g.check(stat is not None, "no iostat.json: " + r.warnings):
@@ -397,7 +397,7 @@ def dimension(g, folder, fmt, dtype, dims, framework):
     try:
         needs and __import__(needs)
     except ImportError:
-        g.skip = "no " + needs
+        g.skip = "no %s; install it" % needs
         return
     for path in found:
         for wrong in load(path, dims, dtype):
@@ -751,7 +751,8 @@ def log_lines(g, folder, real):
 def results(tap):
     folder = os.path.join(DLIO, "results")
     if not os.path.isdir(folder):
-        print("SKIP: DLIO's results are not there: " + folder)
+        print("SKIP: no reference data of other tools; PRONY_PEERS=FOLDER "
+              "says where they are")
         return
     for real in sorted(os.listdir(folder)):
         for evaluated in (False, True):

@@ -663,7 +663,7 @@ def read_back(g, folder, name, framework):
         "reader.data_loader": framework, "workflow.evaluation": "False",
         "checkpoint.num_checkpoints_read": 0}, "real", REAL)
     if "No module named 'tensorflow'" in said:
-        g.skip = "the python of $PRONY_DLIO has no tensorflow"
+        g.skip = "the python of $PRONY_DLIO has no tensorflow; install it there"
         return
     if not g.check(code == 0, "status %d: %s" % (code, said[-900:])):
         return

@@ -21,7 +21,7 @@ import sys
 try:
     import yaml
 except ImportError:
-    print("SKIP: %s has no PyYAML" % sys.executable)
+    print("SKIP: no PyYAML; install python3-yaml")
     sys.exit(77)
 
 SRC = os.environ.get("SRC") or os.path.dirname(os.path.dirname(
@@ -135,7 +135,8 @@ def main():
         keys = load(os.path.join(SRC, "workloads", name + ".yaml"))
         tap.line("plans by name: " + name, check_plan(prony, name, keys))
     if not os.path.isdir(PEERS):
-        print("SKIP: the peers' files are not there: " + PEERS)
+        print("SKIP: no reference data of other tools; PRONY_PEERS=FOLDER "
+              "says where they are")
         sys.exit(1 if tap.failed else 77)
     for folder in ("dlio/workload", "mlperf_storage"):
         path = os.path.join(PEERS, folder)

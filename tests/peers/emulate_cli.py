@@ -331,7 +331,7 @@ def transfer(g, folder, size):
     if not shutil.which("strace") or subprocess.run(
             strace + ["true"], stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, check=False).returncode:
-        g.skip = "no strace here"
+        g.skip = "no strace here; install it"
         return
     base = ("dataset.num_files_train=4", "dataset.record_length_bytes=1000000")
     go(g, folder, *base, name="make")
@@ -479,11 +479,11 @@ def drop_cache(g, folder):
            "dataset.record_length_bytes=200000", "emulate.drop_cache=epoch")
     for p in r.results["by_epoch"]:
         if "cached_share" not in p:
-            g.skip = "no word on the page cache here"
+            g.skip = "no word on the page cache here; use Linux 6.5"
             return
         # On a file system in memory nothing can be dropped.
         if os.statvfs(folder).f_fsid and p["cached_share"] > 0.9:
-            g.skip = "pages cannot be dropped here"
+            g.skip = "pages cannot be dropped here; run it on a disk"
             return
         g.check(p["cached_share"] < 0.1, "cached: %g" % p["cached_share"])
 

@@ -317,7 +317,7 @@ def check_dlio(row):
     group = Group("DLIO's own files: " + name)
     fmt, n = get("format"), int(get("num_samples_per_file", 1))
     if not library(fmt):
-        group.skip = "no library that reads it"
+        group.skip = "no library that reads it; \"make python-deps\""
         return group
     try:
         want = dlio_want(get, path)
@@ -514,7 +514,8 @@ def main():
     tap = Tap()
     here, missing = formats_here(names)
     for name in missing:
-        tap.group("format " + name).skip = "not in this build"
+        tap.group("format " + name).skip = (
+            "not in this build; install what prony doctor names")
     with tempfile.TemporaryDirectory(prefix="prony-formats-") as root:
         child = Child(root)
         jobs = [("ours", (batch, root)) for batch in batches(here)]
@@ -522,11 +523,14 @@ def main():
             if file:
                 jobs.append(("theirs", (number, file)))
             else:
-                tap.group(fmt + " by its library").skip = "not installed"
+                tap.group(fmt + " by its library").skip = (
+                    "no such library; \"make python-deps\"")
         if os.path.isdir(SAMPLES):
             jobs += [("dlio", row) for row in enumerate(dlio_files(here))]
         else:
-            tap.group("DLIO's own files").skip = "no " + SAMPLES
+            tap.group("DLIO's own files").skip = (
+                "no reference data of other tools; PRONY_PEERS=FOLDER says "
+                "where they are")
         with multiprocessing.Pool(os.cpu_count()) as pool:
             packed, hashes = [], []
             for kind, batch, result in pool.imap(call, jobs, 4):
@@ -553,6 +557,6 @@ if len(sys.argv) == 3 and sys.argv[1] == "--child":
     child_main(sys.argv[2])
 else:
     if not os.path.exists(FORMAT_TOOL):
-        print("SKIP: no %s" % FORMAT_TOOL)
+        print("SKIP: no %s; run it by meson test" % FORMAT_TOOL)
         sys.exit(77)
     main()

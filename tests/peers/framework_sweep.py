@@ -46,7 +46,7 @@ def find_frameworks():
                 there.append(name)
                 break
         else:
-            print("SKIP: %s is in no Python looked at" % name)
+            print("SKIP: no %s; \"make python-deps\"" % name)
     return there
 
 
@@ -91,7 +91,8 @@ def main():
     if not frameworks or not any(
             line.startswith("oneDNN") and " ok " in line
             for line in doctor.splitlines()):
-        print("1..0 # SKIP neither PyTorch nor TensorFlow, or no oneDNN")
+        print("1..0 # SKIP no PyTorch or TensorFlow, or no oneDNN; "
+              "\"make python-deps\", libdnnl-dev")
         sys.exit(77)
     frameworks.insert(0, "native")
     where = tempfile.mkdtemp(prefix="prony-sweep-")

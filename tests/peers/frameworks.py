@@ -73,7 +73,7 @@ def interpreters():
 
 PYTHONS = interpreters()
 if not PYTHONS:
-    skip("no TensorFlow and no ONNX Runtime: \"make python-deps\", or set "
+    skip("no TensorFlow and no ONNX Runtime; \"make python-deps\", or set "
          "PRONY_TF_PYTHON, PRONY_ORT_PYTHON")
 try:
     import numpy as np
@@ -134,7 +134,7 @@ class Prony:
             said = done.stdout + result.get("reason", "") + str(
                 result.get("log_tail", ""))
             if done.returncode == 4 and "oneDNN" in said:
-                skip("no oneDNN: " + said.strip().splitlines()[0])
+                skip("no oneDNN; install libdnnl-dev")
             if "back-end has no" in said or "writer has no" in said:
                 raise Lacks(result.get("reason", ""))
             raise Wrong("prony run failed (%d): %s"
@@ -373,7 +373,7 @@ def main():
             os.path.join(SRC, "models", "*.yaml")))
     for module, (title, variable) in FRAMEWORKS.items():
         if module not in PYTHONS:
-            print("# SKIPPED: no %s: \"make python-deps\", or set %s"
+            print("# SKIPPED: no %s; \"make python-deps\", or set %s"
                   % (title, variable), flush=True)
     print("1..%d" % len(models))
     failed = 0

@@ -74,7 +74,7 @@ def check(tap, name, scratch):
     status, _, err = prony(["generate", "++workload.dataset.data_folder="
                             + folder] + overrides(name, want))
     if "has no format" in err:
-        group.skip = "format not in this build"
+        group.skip = "format not in this build; install what prony doctor names"
         return
     if not group.check(status == 0, "status %d: %s" % (status, err)):
         return
@@ -89,7 +89,8 @@ def check(tap, name, scratch):
 
 def main():
     if not os.path.isdir(SAMPLES):
-        print("SKIP: DLIO's files are not there: " + SAMPLES)
+        print("SKIP: no reference data of other tools; PRONY_PEERS=FOLDER "
+              "says where they are")
         sys.exit(77)
     tap = Tap()
     wanted = sys.argv[1:]

@@ -17,7 +17,7 @@ import sys
 try:
     import yaml
 except ImportError:
-    print("SKIP: the yaml module of Python is missing (python3-yaml)")
+    print("SKIP: no PyYAML; install python3-yaml")
     sys.exit(77)
 
 SEED = 20240817

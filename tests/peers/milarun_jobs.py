@@ -148,7 +148,8 @@ def check_results(scratch):
 
 def main():
     if not os.path.isdir(PEERS):
-        print("1..0 # SKIP no reference data in %s" % PEERS)
+        print("SKIP: no reference data of other tools; PRONY_PEERS=FOLDER "
+              "says where they are")
         return 77
     for path in sorted(glob.glob(os.path.join(PEERS, "profiles", "*.json"))):
         for devices in (1, 8):

@@ -177,7 +177,8 @@ def milabench():
 
 def main():
     if not os.path.isdir(MILARUN):
-        print("1..0 # SKIP no reference data in %s" % PEERS)
+        print("SKIP: no reference data of other tools; PRONY_PEERS=FOLDER "
+              "says where they are")
         return 77
     baselines()
     others()

@@ -57,12 +57,12 @@ def find_tool():
     if program:
         return [program], ""
     if not src:
-        skip("there is no mlpstorage: set PRONY_MLPSTORAGE to the program, or "
+        skip("there is no mlpstorage; set PRONY_MLPSTORAGE to the program, or "
              "PRONY_MLPSTORAGE_SRC to a checkout of its repository")
     missing = [m for m in ("yaml", "psutil", "pyarrow")
                if not importlib.util.find_spec(m)]
     if missing:
-        skip("%s lacks %s, which mlpstorage needs"
+        skip("%s lacks %s; mlpstorage needs it"
              % (sys.executable, ", ".join(missing)))
     return [sys.executable, "-m", "mlpstorage.main"], src
 
@@ -316,10 +316,10 @@ def main():
     try:
         status, text = peer.call("--version")
         if status:
-            skip("mlpstorage does not start: %s" % text.strip()[-200:])
+            skip("mlpstorage does not start; %s" % text.strip()[-200:])
         check_sizes(peer)
         if not shutil.which("mpirun"):
-            print("# SKIP: there is no mpirun, so nothing is run")
+            print("# SKIP: nothing is run without mpirun; install openmpi-bin")
         else:
             check_training(peer, "cosmoflow", 32, 1, 2, [])
             check_training(peer, "resnet50", 4, 1251, 2, [])

@@ -24,7 +24,7 @@ import tempfile
 try:
     import numpy as np
 except ImportError:
-    print("SKIP: %s has no numpy" % sys.executable)
+    print("SKIP: no numpy; install python3-numpy")
     sys.exit(77)
 
 SRC = os.environ.get("SRC") or os.path.dirname(os.path.dirname(

@@ -16,7 +16,7 @@ need_extension()
 def example(name, variable=None, *modules, args="", before="", exits=False):
     python = interpreter(variable, *modules) if modules else sys.executable
     if not python:
-        check(True, "%s # SKIP no %s: \"make python-deps\", or set %s"
+        check(True, "%s # SKIP no %s; \"make python-deps\", or set %s"
               % (name, modules[0], variable))
         return
     path = os.path.join(SRC, "examples", "python", name)
@@ -54,5 +54,6 @@ for c in "ab":
             0, 255, (40, 50, 3), "uint8")).save("p/train/%s/%d.jpg" % (c, i))
 """)
 else:
-    check(True, "native_loader.py # SKIP no numpy or Pillow")
+    check(True, "native_loader.py # SKIP no numpy or Pillow; install "
+          "python3-numpy and python3-pil")
 sys.exit(end())

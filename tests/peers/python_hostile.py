@@ -496,7 +496,7 @@ print("ANSWER", len(open("out/r.json").read()) > 200 and "true")
 def mounted():
     """On a file system that is full, or read-only since the loop began."""
     if os.geteuid() != 0 or not shutil.which("unshare"):
-        check(True, "a full file system # SKIP only root can mount one")
+        check(True, "a full file system # SKIP no rights to mount; run it as root")
         return
     for what, spoil in (
             ("full", "dd if=/dev/zero of=out/fill bs=4k >/dev/null 2>&1"),
@@ -523,7 +523,7 @@ except prony.InputOutputError as e:
             done = subprocess.run(**job, timeout=120, check=False)
             text = done.stdout + done.stderr
             if done.returncode == 99:
-                check(True, "a %s file system # SKIP it cannot be mounted here"
+                check(True, "a %s file system # SKIP no rights to mount; run it as root"
                       % what)
                 continue
             check(done.returncode == 0 and "ANSWER %d" % SEEN in text

@@ -14,7 +14,7 @@ from _tap import check, end
 
 need_extension()
 if not has(sys.executable, "numpy"):
-    skip("no numpy in %s" % sys.executable)
+    skip("no numpy; install python3-numpy")
 
 MAKE = """
 import numpy as np, os, prony, sys, threading, gc, time
@@ -287,7 +287,7 @@ def hanging(folder):
     if not shutil.which("cc") or subprocess.run(
             ["cc", "-shared", "-fPIC", "-w", "-o", library, f.name],
             check=False).returncode:
-        check(True, "Ctrl-C while storage hangs # SKIP no C compiler")
+        check(True, "Ctrl-C while storage hangs # SKIP no C compiler; install gcc")
         return
     preload = " ".join(filter(None, [os.environ.get("PYTHON_SANITIZER"),
                                      library]))
@@ -412,5 +412,5 @@ capsule = next(iter(prony.Loader("d", 4, output="array")))[0].__dlpack__()
 del capsule                                # never taken
 """, torch)
 else:
-    check(True, "torch tensors # SKIP no PyTorch: \"make python-deps\"")
+    check(True, "torch tensors # SKIP no PyTorch; \"make python-deps\"")
 sys.exit(end())

@@ -15,7 +15,7 @@ from _tap import check, end
 need_extension()
 FAKE = os.environ.get("FAKE_NVTX", "")
 if not os.path.exists(FAKE):
-    skip("no stand-in for a profiler: set FAKE_NVTX")
+    skip("no stand-in for a profiler; set FAKE_NVTX")
 TWO = """
 global:
         profiler_mode: '%s'

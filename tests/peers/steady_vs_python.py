@@ -21,7 +21,7 @@ import _tap
 try:
     import numpy as np
 except ImportError:
-    print("SKIP: %s has no numpy" % sys.executable)
+    print("SKIP: no numpy; install python3-numpy")
     sys.exit(77)
 
 SRC = os.environ.get("SRC") or os.path.dirname(os.path.dirname(
@@ -207,7 +207,8 @@ def check_steady(tool):
 
 def main():
     if not os.path.isfile(VECTORS):
-        print("SKIP: there is no %s" % VECTORS)
+        print("SKIP: no reference data of other tools; PRONY_PEERS=FOLDER "
+              "says where they are")
         return 77
     check_slices(sys.argv[1])
     check_steady(sys.argv[1])

@@ -153,11 +153,11 @@ def readers(g, layout):
     """What reads such a file, by name."""
     if layout == "plain":
         if not safetensors:
-            g.skip = "no safetensors in %s" % sys.executable
+            g.skip = "no safetensors; \"make python-deps\""
         return dict({"by hand": by_hand},
                     **({"safetensors": by_safetensors} if safetensors else {}))
     if not torch:
-        g.skip = "no PyTorch in %s; \"make python-deps\"" % sys.executable
+        g.skip = "no PyTorch; \"make python-deps\""
         return {}
     old = {
         "weights only": lambda p: by_torch(p, weights_only=True),

@@ -201,7 +201,7 @@ def in_venv(tap, module, script, path, want):
     if not os.access(VENV, os.X_OK) or subprocess.run(
             [VENV, "-c", "import " + module.lower()], env=env, check=False,
             stderr=subprocess.DEVNULL).returncode:
-        tap.skip(name, "build/venv has no %s" % module)
+        tap.skip(name, "no %s; \"make python-deps\"" % module)
         return
     done = subprocess.run([VENV, "-c", script, path], env=env, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -307,22 +307,22 @@ def check_iostat(tap, folder):
     name = "our device figures and iostat's"
     device = device_here(folder)
     if not device:
-        tap.skip(name, "%s is not on a block device" % folder)
+        tap.skip(name, "%s is not on a block device; set TMPDIR to one that is" % folder)
         return
     try:
         subprocess.run(["iostat", "-V"], check=True,
                        stdout=subprocess.DEVNULL)
     except OSError:
-        tap.skip(name, "no iostat: install the package sysstat")
+        tap.skip(name, "no iostat; install sysstat")
         return
     try:
         ours, theirs = both(folder, device)
     except subprocess.CalledProcessError as e:
-        tap.skip(name, "no load: %s" % e)
+        tap.skip(name, "no load (%s); run it on a disk" % e)
         return
     a, b = ours[0]["statistics"], theirs[0]["statistics"]
     if "f/s" not in b[0]["disk"][0]:
-        tap.skip(name, "this iostat is too old (before 12.2)")
+        tap.skip(name, "this iostat is too old; use sysstat 12.2")
         return
     tap.same("keys of a host", list(ours[0]), list(theirs[0]))
     tap.same("what a host says of itself",
@@ -349,7 +349,7 @@ CHECKS = {"trace": check_trace, "board": check_board, "iostat": check_iostat}
 
 def main():
     if not os.access(TOOL, os.X_OK):
-        print("SKIP: no %s" % TOOL)
+        print("SKIP: no %s; run it by meson test" % TOOL)
         sys.exit(77)
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="prony-traces-") as folder:

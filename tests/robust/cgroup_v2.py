@@ -74,7 +74,7 @@ echo -cpuset -memory > $CG/cgroup.subtree_control
 
 def skip(t, why):
     t.dir.cleanup()
-    print("SKIP: %s: control groups of version 2 are not tested" % why)
+    print("SKIP: " + why)
     sys.exit(77)
 
 
@@ -191,12 +191,13 @@ def main():
     programs = [os.path.join(BUILD, name) for name in TESTS]
     for program in ("qemu-system-x86_64", "busybox"):
         if not shutil.which(program):
-            skip(t, "no " + program)
+            skip(t, "no %s; install it" % program)
     if not all(map(os.path.exists, programs)):
-        skip(t, "no unit tests in this build")
+        skip(t, "no unit tests in this build; install libcmocka-dev")
     kernel = find_kernel(t)
     if not kernel:
-        skip(t, "no kernel for clouds in /boot, and none to download")
+        skip(t, "no kernel for a virtual machine; install linux-image-cloud-amd64 "
+             "or let apt-get download it")
     text = boot(t, kernel, make_initrd(t, programs))
     judge(t, text)
     t.finish("slots were held in %d places of version 2" % len(PLACES))

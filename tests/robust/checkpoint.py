@@ -222,7 +222,7 @@ def small_disk(t, name, size):
 def no_space(t, runs, known):
     disk = small_disk(t, "disk", 5 * BYTES)
     if not disk:
-        print("SKIP: a full disk, which needs the right to mount")
+        print("SKIP: a full disk: no rights to mount; run it as root")
         return
     try:
         full_disk(t, runs, known, os.path.join(disk, "c"), disk)

@@ -22,7 +22,7 @@ SHELL, OWN = "prony-test/shell:1", "prony-test/own:1"
 
 def skip(t, why):
     t.dir.cleanup()
-    print("SKIP: %s: containers are not tested" % why.strip())
+    print("SKIP: " + why.strip())
     sys.exit(77)
 
 
@@ -62,7 +62,7 @@ def shell_image(podman, t):
     """A static busybox under many names."""
     busybox = shutil.which("busybox")
     if not busybox:
-        skip(t, "no busybox")
+        skip(t, "no busybox; install busybox-static")
     names = "sh sleep cat echo env true dd id ls pwd grep touch".split()
     with tarfile.open(t.path("shell.tar"), "w") as tar:
         folder = tarfile.TarInfo("tmp")
@@ -75,11 +75,13 @@ def shell_image(podman, t):
             tar.addfile(link)
     done = podman("import", "-q", t.path("shell.tar"), SHELL)
     if done.returncode:
-        skip(t, "podman import: " + done.stdout)
+        skip(t, "no image can be made; run it where podman works: "
+             + done.stdout)
     done = podman("run", *podman.args.replace("--shm-size=64m", "").split(),
                   "--network=none", SHELL, "sh", "-c", "echo alive")
     if done.returncode or "alive" not in done.stdout:
-        skip(t, "podman run: " + done.stdout)
+        skip(t, "no container starts; run it where podman works: "
+             + done.stdout)
 
 
 def needed(path):
@@ -316,7 +318,8 @@ def in_slots(t, podman):
     for i in range(2):
         slot, log = d.result(i)["results"]["suite.slot"], d.log(i)
         if "memory_bytes" not in slot or "cgroup" not in slot["cpus_held_by"]:
-            print("SKIP: no groups of our own: slots of containers")
+            print("SKIP: slots of containers; run it where /sys/fs/cgroup can be "
+                  "written")
             return
         t.check("Cpus_allowed_list:\t%s\n" % slot["cpus"] in log,
                 "slots: other processors than %s: %s" % (slot["cpus"], log))
@@ -331,7 +334,7 @@ def in_slots(t, podman):
 
 def trains(t, podman):
     if not own_image(podman, t):
-        print("SKIP: no oneDNN: training in a container is not tested")
+        print("SKIP: training in a container; install libdnnl-dev")
         return
     words = ["-P", "exp.framework=native", "-P", "exp.model=lenet",
              "-P", "exp.replica_batch=4", "-P", "exp.num_batches=3",
@@ -386,7 +389,7 @@ def main():
     t = Scratch()
     for program in ("podman", "runc"):
         if not shutil.which(program):
-            skip(t, "no " + program)
+            skip(t, "no %s; install it" % program)
     podman = Podman(t)
     shell_image(podman, t)
     many(t, podman)

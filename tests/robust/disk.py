@@ -56,7 +56,7 @@ def main():
         finally:
             subprocess.run(["umount", "-l", mount])
     else:
-        print("SKIP: full disk: cannot mount a small file system (not root?)")
+        print("SKIP: full disk: no rights to mount; run it as root")
         if not t.failed:
             t.dir.cleanup()
             sys.exit(77)

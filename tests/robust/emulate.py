@@ -39,7 +39,7 @@ def make(t, data, fmt="npz", **more):
     """The data set; whether this build can."""
     code, _, err = run(["generate"] + args(data, fmt, **more))
     if code and "has no format" in err:
-        print("SKIP: %s is not in this build" % fmt)
+        print("SKIP: no %s in this build; see prony doctor" % fmt)
         return False
     return t.check(code == 0, "%s: generate: %d %s" % (fmt, code, err))
 
@@ -279,7 +279,7 @@ def hanging_library(t):
                         t.path("hang.so"), t.path("hang.c")], check=True,
                        stderr=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError):
-        print("SKIP: hung reads: no C compiler")
+        print("SKIP: hung reads: no C compiler; install gcc")
         return None
     return {"LD_PRELOAD": t.path("hang.so"), "HANG": "img_05_of_12.npz"}
 
@@ -296,7 +296,8 @@ def one_hung(t, data, kind, threads, accelerators, env):
         env=dict(os.environ, MARK=mark, **env))
     took = time.monotonic() - began
     if "ASan runtime" in err:
-        print("SKIP: hung reads: sanitizers take no preloaded library")
+        print("SKIP: hung reads: no preloaded library under a sanitizer; use "
+              "another build")
         return
     d = Did(where, code, err)
     t.check(code in (1, 124), "%s: exit %d %s" % (what, code, d.said))
@@ -521,7 +522,7 @@ def full_disk(t):
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none",
                        mount], stderr=subprocess.DEVNULL,
                       check=False).returncode:
-        print("SKIP: full disk: cannot mount a file system (not root?)")
+        print("SKIP: full disk: no rights to mount; run it as root")
         return
     try:
         data = t.path("room")

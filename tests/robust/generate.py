@@ -70,7 +70,7 @@ def same_bytes(t):
     kinds = [(f, "none") for f in FORMATS] + list(COMPRESSED)
     for fmt, compression in kinds:
         if not has_format(fmt):
-            print("SKIP: %s is not in this build" % fmt)
+            print("SKIP: no %s in this build; see prony doctor" % fmt)
             continue
         trees = []
         several = 1 if fmt in ("jpeg", "png") else 3
@@ -205,7 +205,7 @@ def small_disk(t):
                            mount], stderr=subprocess.DEVNULL,
                           check=False).returncode == 0
     if not made:
-        print("SKIP: small disk: cannot mount a file system (not root?)")
+        print("SKIP: small disk: no rights to mount; run it as root")
         return
     try:
         folder = os.path.join(mount, "data")

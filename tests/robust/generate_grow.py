@@ -67,7 +67,7 @@ def kinds(t):
     number = 0
     for fmt, more in KINDS:
         if not has_format(fmt):
-            print("SKIP: %s is not in this build" % fmt)
+            print("SKIP: no %s in this build; see prony doctor" % fmt)
             continue
         for layout in LAYOUTS:
             number += 1
@@ -235,7 +235,7 @@ def small_disk(t):
     os.mkdir(mount)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", mount],
                       stderr=subprocess.DEVNULL, check=False).returncode:
-        print("SKIP: small disk: cannot mount a file system (not root?)")
+        print("SKIP: small disk: no rights to mount; run it as root")
         return
     try:
         folder = os.path.join(mount, "data")

@@ -218,7 +218,7 @@ def look_at_run(t, browser, path):
 def main():
     program = find()
     if not program:
-        print("SKIP: chromium is not installed, no page was looked at")
+        print("SKIP: no page was looked at; install chromium")
         sys.exit(77)
     t = Scratch()
     suite, made = t.path("suite"), t.path("run")

@@ -182,13 +182,13 @@ def main():
     missing = [p for p in ("slurmctld", "slurmd", "srun", "munged")
                if not shutil.which(p)]
     if missing or os.geteuid() != 0:
-        print("SKIP: Slurm, for there is no %s"
+        print("SKIP: Slurm, for there is no %s; install it, as root"
               % (", ".join(missing) or "root to start it"))
     else:
         by_slurm(t)
         ran += 1
     if not shutil.which("mpirun"):
-        print("SKIP: mpirun, which is not there")
+        print("SKIP: no mpirun; install openmpi-bin")
     else:
         by_mpi(t)
         ran += 1

@@ -70,8 +70,7 @@ def small_disk(t):
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=%dk" % kib,
                            "none", mount], capture_output=True,
                           check=False).returncode:
-            print("SKIP: a full disk: cannot mount a small file system "
-                  "(not root?)")
+            print("SKIP: a full disk: no rights to mount; run it as root")
             return
         try:
             for name in ("run", "generate", "train"):
@@ -94,7 +93,7 @@ def main():
     if os.getuid() == 0 and not PRONY.startswith("/root"):
         sweep(t, resource.RLIMIT_NPROC, (1, 2, 3, 400), user=65533)
     else:
-        print("SKIP: the limit of processes: it takes another user")
+        print("SKIP: the limit of processes takes another user; run it as root")
     small_disk(t)
     t.finish("limits of the system")
 

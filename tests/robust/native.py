@@ -72,7 +72,7 @@ def little_memory(t):
                         where] + BASE + ["exp.replica_batch=4096"],
                        capture_output=True, text=True, timeout=120)
     if "AddressSanitizer" in p.stderr:
-        print("SKIP: a sanitizer needs more address space than the limit")
+        print("SKIP: a sanitizer needs more address space; use another build")
         return
     d = Did(where, p.returncode, p.stdout, p.stderr)
     t.check(d.code in (1, 71), "little memory: %d %s" % (d.code, p.stderr))
@@ -210,7 +210,7 @@ def full_disk(t):
             t.check(d.results.get("time", 0) > 0,
                     "full disk: what was measured is lost")
         else:
-            print("SKIP: no file system of our own: needs root")
+            print("SKIP: no rights to mount; run it as root")
         t.check(not os.listdir(place), "full disk: %s" % os.listdir(place))
     finally:
         if mounted:
@@ -298,7 +298,7 @@ def main():
     _, out, _ = run(["doctor"])
     row = [line for line in out.splitlines() if line.startswith("oneDNN")]
     if not row or " ok " not in row[0]:
-        print("SKIP: no oneDNN: nothing of native training is tested")
+        print("SKIP: no oneDNN; install libdnnl-dev")
         sys.exit(77)
     t = Scratch()
     too_large(t)

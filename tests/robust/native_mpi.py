@@ -155,7 +155,8 @@ def main():
     for what in ("oneDNN", "Open MPI"):
         row = [line for line in out.splitlines() if line.startswith(what)]
         if not row or " ok " not in row[0]:
-            print("SKIP: no %s: replicas by mpirun are not tested" % what)
+            print("SKIP: no %s; install libdnnl-dev, libopenmpi-dev, openmpi-bin"
+                  % what)
             sys.exit(77)
     t = Scratch()
     same_losses(t)

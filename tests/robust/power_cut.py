@@ -202,7 +202,7 @@ def main():
     t = Scratch()
     disk = Disk(t)
     if not shutil.which("mkfs.ext4") or not disk.make():
-        print("SKIP: a power cut: cannot mount an ext4 in a file (not root?)")
+        print("SKIP: a power cut: no rights to mount; run it as root")
         t.dir.cleanup()
         sys.exit(77)
     try:

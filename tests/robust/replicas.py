@@ -135,7 +135,7 @@ def little_memory(t):
              "exp.replica_batch=4096", "nn.samples=20000"],
         capture_output=True, text=True, timeout=120)
     if "AddressSanitizer" in p.stderr:
-        print("SKIP: a sanitizer needs more address space than the limit")
+        print("SKIP: a sanitizer needs more address space; use another build")
         return
     d = Ended(where, p.returncode)
     t.check(d.code in (1, 71) and "signal" not in d.reason,
@@ -158,7 +158,7 @@ def main():
     _, out, _ = run(["doctor"])
     row = [line for line in out.splitlines() if line.startswith("oneDNN")]
     if not row or " ok " not in row[0]:
-        print("SKIP: no oneDNN: nothing of training together is tested")
+        print("SKIP: no oneDNN; install libdnnl-dev")
         sys.exit(77)
     t = Scratch()
     interrupted(t)

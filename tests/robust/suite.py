@@ -232,7 +232,7 @@ def out_of_memory(t):
     seen = check_files(t, d, "oom", 64)
     held = {r["prony"]["slot"]["memory_held_by"] for r in seen.values()}
     if not held & {"cgroup v1", "cgroup v2"}:
-        print("SKIPPED: memory is not limited here: %s" % held)
+        print("SKIPPED: memory is not limited here (%s); run it as root" % held)
         return
     bad = [r for r in seen.values() if r["device"] == 0]
     t.check(all(r["prony"]["status"] == "oom" for r in bad), "oom: %s"
@@ -250,7 +250,7 @@ def full_disk(t):
     os.mkdir(disk)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk],
                       capture_output=True).returncode:
-        print("SKIPPED: no tmpfs can be mounted")
+        print("SKIPPED: no rights to mount; run it as root")
         return
     try:
         d = os.path.join(disk, "out")

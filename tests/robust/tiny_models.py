@@ -92,7 +92,7 @@ def main():
     _, out, _ = run(["doctor"])
     row = [line for line in out.splitlines() if line.startswith("oneDNN")]
     if not row or " ok " not in row[0]:
-        print("SKIP: no oneDNN: no model is trained")
+        print("SKIP: no oneDNN; install libdnnl-dev")
         sys.exit(77)
     t = Scratch()
     for model, rest in MODELS.items():

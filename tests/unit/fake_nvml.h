@@ -5,14 +5,16 @@
 #ifndef TESTS_UNIT_FAKE_NVML_H
 #define TESTS_UNIT_FAKE_NVML_H
 
+#include "skip.h"
+
 #include <stdlib.h>
 
 /* Skips the test where the library was not built. */
-#define USE_FAKE_NVML()                               \
-    do {                                              \
-        if (!getenv("FAKE_NVML"))                     \
-            skip();                                   \
-        setenv("PRONY_NVML", getenv("FAKE_NVML"), 1); \
+#define USE_FAKE_NVML()                                         \
+    do {                                                        \
+        if (!getenv("FAKE_NVML"))                               \
+            skip_because("no FAKE_NVML; run it by meson test"); \
+        setenv("PRONY_NVML", getenv("FAKE_NVML"), 1);           \
     } while (0)
 
 /* For a teardown, so that no test sees what another one set. */

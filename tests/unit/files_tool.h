@@ -10,6 +10,7 @@
 #include "format/content.h"
 #include "format/format.h"
 
+#include "skip.h"
 #include "torture.h"
 
 #include <stdio.h>
@@ -224,22 +225,13 @@ static inline void all_must_be(struct reading *x,
         must_be(x, spec, i * 7 % n);
 }
 
-/* What DLIO wrote: $PRONY_PEERS, or beside us. False: it is not there. */
-static inline bool find_dlio(const char *file, char out[static 4096])
+/* What DLIO wrote; skips the test where it is not there. */
+static inline void find_dlio(const char *file, char out[static 4096])
 {
-    const char *peers = getenv("PRONY_PEERS"), *src = getenv("PRONY_SRC");
+    char part[512];
 
-    if (!src)
-        src = getenv("SRC");
-    if (peers)
-        snprintf(out, 4096, "%s/dlio/samples/%s", peers, file);
-    else
-        snprintf(out, 4096, "%s/../shared/peers/dlio/samples/%s",
-                 src ? src : ".", file);
-    if (access(out, R_OK) == 0)
-        return true;
-    print_message("SKIPPED: no %s; set PRONY_PEERS\n", out);
-    return false;
+    snprintf(part, sizeof part, "dlio/samples/%s", file);
+    find_peers(part, out);
 }
 
 static const char *const engines[] = {"memory", "pread", "direct", "mmap"};

@@ -6,6 +6,7 @@
 #include "analyse/dlio.h"
 #include "present/dlio_report.h"
 
+#include "skip.h"
 #include "torture.h"
 
 #include <math.h>
@@ -467,11 +468,9 @@ static void dlios_own_figures(void **state)
     const char *dir = getenv("PRONY_DLIO_TEST_DATA");
 
     (void)state;
-    if (!dir) {
-        print_message("SKIPPED: PRONY_DLIO_TEST_DATA does not name DLIO's "
-                      "tests/test_data\n");
-        skip();
-    }
+    if (!dir)
+        skip_because("no tests/test_data of DLIO; PRONY_DLIO_TEST_DATA=FOLDER "
+                     "says where it is");
     check_own_figures(dir);
 }
 

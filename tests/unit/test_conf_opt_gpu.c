@@ -11,7 +11,7 @@ static void by_the_library_that_is_named(void **state)
 {
     (void)state;
     if (access("/dev/kfd", F_OK) == 0)
-        skip();
+        skip_because("an AMD GPU is here; run it without /dev/kfd");
     USE_FAKE_NVML();
     assert_true(pr_opt_has_gpu());
     setenv("FAKE_NVML_DEVICES", "0", 1);
@@ -28,7 +28,7 @@ static void by_device_files(void **state)
 {
     (void)state;
     if (access("/dev/dxg", F_OK) == 0)
-        skip();
+        skip_because("a GPU of WSL is here; run it without /dev/dxg");
     unsetenv("PRONY_NVML");
     if (access("/dev/kfd", F_OK) == 0 || access("/dev/nvidia0", F_OK) == 0)
         assert_true(pr_opt_has_gpu());

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 
+#include "skip.h"
 #include "values.h"
 
 #include <stdio.h>
@@ -223,19 +224,13 @@ static void captures(void **state)
 /* DLBS's answers; TypeErrors are matches on text with us. */
 static void as_dlbs_answers(void **state)
 {
-    const char *peers = getenv("PRONY_PEERS");
     const char *text;
     struct pr_value doc;
     size_t len, compared = 0;
     char path[4096];
 
     (void)state;
-    snprintf(path, sizeof path, "%s/dlbs/golden/match_vectors.json",
-             peers ? peers : "../shared/peers");
-    if (access(path, R_OK) < 0) { /* skip() jumps: nothing to free yet */
-        print_message("SKIP: no %s; set PRONY_PEERS\n", path);
-        skip();
-    }
+    find_peers("dlbs/golden/match_vectors.json", path);
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 16);
     assert_int_equal(pr_file_read(path, 1 << 20, a, &text, &len, NULL), PR_OK);
     doc = json(a, text);

@@ -433,8 +433,7 @@ static void dlio_files_are_read(void **state)
         struct reading x;
         unsigned sum = 0;
 
-        if (!find_dlio(files[i], name))
-            skip();
+        find_dlio(files[i], name);
         place_init(&place, "pread");
         assert_int_equal(reading_init(&x, &place, "csv", NULL), PR_OK);
         if (reading_open(&x, name))

@@ -2,6 +2,7 @@
 #include "format/dataset_classes.h"
 
 #include "scratch.h"
+#include "skip.h"
 #include "torture.h"
 #include "values.h"
 
@@ -27,10 +28,10 @@ static void kit_init(struct kit *k, const char *format)
                                  .trace = ""};
     const struct pr_format *found;
 
-    if (pr_format_find(format, &found, NULL)) {
-        print_message("skipped: this build has no %s\n", format);
-        skip();
-    }
+    if (pr_format_find(format, &found, NULL))
+        skip_because("this build has no %s; install what `prony doctor` "
+                     "names for it",
+                     format);
     k->arena = pr_arena_new(4096);
     k->params = json(k->arena, pr_arena_printf(k->arena,
                                                "{\"dataset.format\": \"%s\", "

@@ -4,6 +4,7 @@
  */
 #include "base/json.h"
 #include "format/dataset.h"
+#include "skip.h"
 #include "test_storage.h"
 
 static struct pr_arena *arena;
@@ -427,19 +428,6 @@ static void a_set_that_nobody_made_is_there(void **state)
 
 /* ---- files of DLIO's */
 
-/* In $PRONY_PEERS, or beside us. */
-static void find_samples(char out[static 4096])
-{
-    const char *peers = getenv("PRONY_PEERS"), *src = getenv("PRONY_SRC");
-
-    if (!src)
-        src = getenv("SRC");
-    if (peers)
-        snprintf(out, 4096, "%s/dlio/samples", peers);
-    else
-        snprintf(out, 4096, "%s/../shared/peers/dlio/samples", src ? src : ".");
-}
-
 static void dlios_sets_are_found(void **state)
 {
     static const struct {
@@ -459,11 +447,7 @@ static void dlios_sets_are_found(void **state)
     struct pr_storage_opts opts = {.engine = "pread"};
     char root[4096];
 
-    find_samples(root);
-    if (access(root, F_OK)) {
-        print_message("SKIPPED: no %s; set PRONY_PEERS\n", root);
-        skip();
-    }
+    find_peers("dlio/samples", root);
     opts.storage_root = root;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pr_dataset_found found;

@@ -117,8 +117,7 @@ static void reads_what_dlio_writes(void **state)
 
         snprintf(part, sizeof part, "%s/train/img_1_of_3.%s", names[f],
                  names[f]);
-        if (!find_dlio(part, path))
-            skip();
+        find_dlio(part, path);
         if (path[0] != '/') {
             char whole[4096];
             assert_non_null(realpath(path, whole));
@@ -303,10 +302,9 @@ static void many_samples_open_at_once(void **state)
     offsets = make_hole(&p, "f.off.idx", n * 8);
     sizes = make_hole(&p, "f.sz.idx", n * 8);
     if (data < 0 || offsets < 0 || sizes < 0) {
-        print_message("SKIPPED: no files of %llu bytes here\n",
-                      (unsigned long long)n * 2048);
         place_done(&p);
-        skip();
+        skip_because("no file of 8 TB, not even of holes, in /tmp; have ext4 "
+                     "or xfs there");
     }
     put_u64(entry, last);
     assert_int_equal(pwrite(offsets, entry, 8, (off_t)(n - 1) * 8), 8);

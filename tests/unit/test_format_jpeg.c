@@ -348,8 +348,7 @@ static void dlio_files_are_read(void **state)
     struct reading x;
 
     (void)state;
-    if (!find_dlio("jpeg/train/img_0_of_3.jpeg", name))
-        skip();
+    find_dlio("jpeg/train/img_0_of_3.jpeg", name);
     place_init(&place, "pread");
     assert_int_equal(reading_init(&x, &place, "jpeg", NULL), PR_OK);
     assert_int_equal(reading_open(&x, name), PR_OK);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include "brief.h"
+#include "skip.h"
 
 static void large_arguments_arrive_whole(void **state)
 {
@@ -34,10 +35,9 @@ static void more_than_the_kernel_takes_says_so(void **state)
     const char *argv[N + 2] = {"true"};
     char *big;
 
-    if (preload && strstr(preload, "vgpreload")) {
-        print_message("SKIPPED: valgrind dies of an execve() that fails\n");
-        skip();
-    }
+    if (preload && strstr(preload, "vgpreload"))
+        skip_because("valgrind dies of an execve() that fails; run it "
+                     "without");
     big = malloc(LEN + 1);
     memset(big, 'x', LEN);
     big[LEN] = '\0';

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "fake_machine.h"
+#include "skip.h"
 
 static void lists_are_read_and_written(void **state)
 {
@@ -195,10 +196,9 @@ static void hwloc_tells_the_same(void **state)
     setenv("HWLOC_THISSYSTEM", "1", 1);
     t.cores = cores;
     assert_true(pr_cpus_parse("0-7", &t.allowed));
-    if (!pr_topology_hwloc(&t)) {
-        print_message("SKIPPED: no hwloc in this build or on this machine\n");
-        skip();
-    }
+    if (!pr_topology_hwloc(&t))
+        skip_because("no hwloc in this build or on this machine; install "
+                     "libhwloc-dev");
     assert_string_equal(t.source, "hwloc");
     assert_int_equal(t.n_cores, 4);
     for (unsigned i = 0; i < 4; i++) {

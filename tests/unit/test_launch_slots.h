@@ -9,6 +9,7 @@
 
 #include "launch/slots.h"
 
+#include "skip.h"
 #include "test_launch_keeper.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -123,10 +124,10 @@ static inline void spawn_in(struct scratch *t, uint32_t tag, unsigned slot,
 
 static inline void need(int there, const char *what)
 {
-    if (there)
-        return;
-    print_message("SKIPPED: %s cannot be had here\n", what);
-    skip();
+    if (!there)
+        skip_because("%s cannot be had here; run it as root where "
+                     "/sys/fs/cgroup can be written, on two cores",
+                     what);
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* Batches of a set with a folder for each class: labels, those held out. */
 #include "batches_tool.h"
 #include "format/dataset_classes.h"
+#include "skip.h"
 
 enum { SIDE = 12, EACH = 3 * SIDE * SIDE, TRAIN = 12, VALID = 6 };
 
@@ -38,10 +39,8 @@ static void make(struct kit *k)
     const struct pr_format *png;
     uint64_t number = 0;
 
-    if (pr_format_find("png", &png, NULL)) {
-        print_message("skipped: this build has no png\n");
-        skip();
-    }
+    if (pr_format_find("png", &png, NULL))
+        skip_because("this build has no png; install libpng-dev");
     set_up(k, "'dataset.format': 'png', 'dataset.record_dims': [12, 12, 3], "
               "'dataset.data_folder': 'real', 'dataset.num_files_train': 0");
     write_split(k, PR_TRAIN, TRAIN / 3, &number);

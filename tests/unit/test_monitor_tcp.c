@@ -2,6 +2,7 @@
 #include "monitor/tcp_diag.h"
 
 #include "monitor_tool.h"
+#include "skip.h"
 
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>
@@ -109,7 +110,7 @@ static void a_real_connection_has_a_round_trip(void **state)
 
     (void)state;
     if (!connect_both(ends))
-        skip();
+        skip_because("no TCP over loopback; bring up the interface lo");
     for (int i = 0; i < 100 && isnan(value(&r, "tcp.rtt_ms")); i++) {
         /* On a busy machine a second may pass before the look. */
         assert_int_equal(send(ends[0], "x", 1, 0), 1);
@@ -127,7 +128,8 @@ static void a_real_connection_has_a_round_trip(void **state)
     close(ends[1]);
     if (!r.columns.n) {
         rig_close(&r);
-        skip();
+        skip_because("the kernel tells nothing about TCP; it needs "
+                     "CONFIG_INET_TCP_DIAG (modprobe tcp_diag)");
     }
     rig_close(&r);
 }

@@ -5,6 +5,7 @@
 
 #include "nn/kernels_attention.h"
 
+#include "skip.h"
 #include "test_nn_kernel.h"
 
 static inline struct pr_dnn *dnn_new(void)
@@ -13,10 +14,8 @@ static inline struct pr_dnn *dnn_new(void)
     struct pr_err err = {0};
     int r = pr_dnn_new(&d, &err);
 
-    if (r == PR_E_UNAVAIL) {
-        print_message("skipped: %s: %s\n", err.where, err.msg);
-        skip();
-    }
+    if (r == PR_E_UNAVAIL)
+        skip_for(&err);
     assert_int_equal(r, PR_OK);
     return d;
 }

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "nn/kernels.h"
 
+#include "skip.h"
 #include "torture.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@
 #define TEST_THREADS 1
 #endif
 #endif
+#define ONE_THREAD "TSan does not know OpenMP; run it without"
 #ifndef TEST_THREADS
 #define TEST_THREADS 3
 #endif
@@ -46,10 +48,8 @@ static inline struct pr_par *threads_new(unsigned threads)
     struct pr_err err = {0};
     int r = pr_par_new(threads, &p, &err);
 
-    if (r == PR_E_UNAVAIL) {
-        print_message("skipped: %s: %s\n", err.where, err.msg);
-        skip();
-    }
+    if (r == PR_E_UNAVAIL)
+        skip_for(&err);
     assert_int_equal(r, PR_OK);
     return p;
 }

@@ -242,7 +242,7 @@ static void few_elements_start_no_threads(void **state)
 
     (void)state;
     if (TEST_THREADS < 2)
-        skip();
+        skip_because(ONE_THREAD);
     p = threads_new(2);
     assert_false(was_used(p, 12000));
     assert_true(was_used(p, 20000));

@@ -13,6 +13,7 @@
 
 #include "nn_model_text.h"
 #include "nn_reference_run.h"
+#include "skip.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +49,8 @@ static inline struct pr_net *net_of(const struct pr_model *m,
     struct pr_err err = {0};
     char version[32];
 
-    if (!pr_net_is_there(version, &err)) {
-        print_message("skipped: %s: %s\n", err.where, err.msg);
-        skip();
-    }
+    if (!pr_net_is_there(version, &err))
+        skip_for(&err);
     if (pr_net_new(m, o, &net, &err))
         fail_msg("%s: %s (%s)", err.where, err.msg, err.hint);
     return net;

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "nn/net.h"
 
+#include "skip.h"
 #include "torture.h"
 
 #include <math.h>
@@ -102,10 +103,8 @@ static struct pr_net *net_of(struct pr_arena *a, const char *text,
     struct pr_net *net = NULL;
     char version[32];
 
-    if (!pr_net_is_there(version, &err)) {
-        print_message("skipped: %s: %s\n", err.where, err.msg);
-        skip();
-    }
+    if (!pr_net_is_there(version, &err))
+        skip_for(&err);
     if (pr_model_parse(text, strlen(text), "test", NULL, a, ret, &err) ||
         pr_net_new(*ret, &o, &net, &err))
         fail_msg("%s: %s (%s)", err.where, err.msg, err.hint);

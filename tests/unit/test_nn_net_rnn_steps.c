@@ -46,10 +46,8 @@ static void steps_all(const struct pr_par *p)
     struct pr_err err = {0};
     int rc = pr_dnn_new(&way.dnn, &err);
 
-    if (rc == PR_E_UNAVAIL) {
-        print_message("skipped: %s: %s\n", err.where, err.msg);
-        skip();
-    }
+    if (rc == PR_E_UNAVAIL)
+        skip_for(&err);
     assert_int_equal(rc, PR_OK);
     check_all(p, &way);
     pr_dnn_free(way.dnn);

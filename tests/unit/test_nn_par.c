@@ -55,8 +55,8 @@ static void no_number_means_all_processors(void **state)
     struct pr_par *p;
 
     (void)state;
-    if (n > TEST_THREADS)
-        skip();
+    if (TEST_THREADS < 2)
+        skip_because(ONE_THREAD);
     p = threads_new(0);
     assert_int_equal(pr_par_threads(p), n);
     pr_par_free(p);
@@ -70,7 +70,7 @@ static void threads_are_pinned_but_not_the_caller(void **state)
 
     (void)state;
     if (processors() < n)
-        skip();
+        skip_because("one core; run it on two");
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     p = threads_new(n);
     for (int round = 0; round < 20; round++) {
@@ -96,8 +96,8 @@ static void pools_do_not_disturb_each_other(void **state)
     unsigned n = processors();
 
     (void)state;
-    if (n > TEST_THREADS)
-        skip();
+    if (TEST_THREADS < 2)
+        skip_because(ONE_THREAD);
     a = threads_new(0);
     b = threads_new(0);
     assert_int_equal(pr_par_threads(b), n);
@@ -116,8 +116,8 @@ static void more_threads_than_processors_wander(void **state)
     struct pr_par *p;
 
     (void)state;
-    if (n > TEST_THREADS)
-        skip();
+    if (TEST_THREADS < 2)
+        skip_because(ONE_THREAD);
     p = threads_new(n);
     pr_par_run(p, look, &s);
     for (unsigned i = 0; i < n; i++)
@@ -146,7 +146,7 @@ static void a_thread_in_the_wrong_place_is_moved(void **state)
 
     (void)state;
     if (processors() < 2 || TEST_THREADS < 2)
-        skip();
+        skip_because("one core, or under TSan; run it on two, without");
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     while (!CPU_ISSET((size_t)first, &before))
         first++;

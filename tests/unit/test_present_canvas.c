@@ -2,6 +2,7 @@
  * they say. Skipped where cairo is not. */
 #include "present/canvas_impl.h"
 #include "present/chart.h"
+#include "skip.h"
 #include "torture.h"
 
 #include <string.h>
@@ -13,17 +14,16 @@ const char *__lsan_default_suppressions(void)
     return "leak:libfontconfig";
 }
 
-static int missing(void)
+static void need_cairo(void)
 {
     struct pr_err err = {0};
     char version[64];
 
     if (!pr_canvas_libraries(version, &err))
-        return 0;
+        return;
     assert_int_equal(err.code, PR_E_UNAVAIL);
     assert_non_null(strstr(err.hint, "apt-get install"));
-    print_message("SKIP: %s\n", err.msg);
-    return 1;
+    skip_for(&err);
 }
 
 static void kinds_go_by_their_names(void **state)
@@ -92,8 +92,7 @@ static void png_is_as_large_as_told(void **state)
     struct pr_buf out = PR_BUF_INIT(1 << 24);
 
     (void)state;
-    if (missing())
-        skip();
+    need_cairo();
     for (unsigned scale = 1; scale <= 2; scale++) {
         pr_buf_clear(&out);
         assert_int_equal(draw(&pr_canvas_png, scale, &out), PR_OK);
@@ -111,8 +110,7 @@ static void pdf_is_one_page(void **state)
     struct pr_buf out = PR_BUF_INIT(1 << 24);
 
     (void)state;
-    if (missing())
-        skip();
+    need_cairo();
     assert_int_equal(draw(&pr_canvas_pdf, 1, &out), PR_OK);
     assert_memory_equal(out.data, "%PDF-", 5);
     assert_non_null(memmem(out.data, out.len, "/Count 1", 8));
@@ -128,8 +126,7 @@ static void no_room_is_an_error(void **state)
     (void)state;
     assert_int_equal(draw(&pr_canvas_svg, 1, &out), PR_E_NOMEM);
     pr_buf_done(&out);
-    if (missing())
-        skip();
+    need_cairo();
     assert_int_equal(draw(&pr_canvas_png, 1, &out), PR_E_NOMEM);
     pr_buf_done(&out);
 }
@@ -146,8 +143,7 @@ static int draw_tortured(void)
 static void out_of_memory_is_an_error(void **state)
 {
     (void)state;
-    if (missing())
-        skip();
+    need_cairo();
     torture(draw_tortured);
 }
 

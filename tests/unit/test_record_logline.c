@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 
+#include "skip.h"
 #include "torture.h"
 
 #include <fcntl.h>
@@ -172,22 +173,6 @@ static void check_vector(const struct pr_value *vector, struct pr_arena *a)
         assert_true(pr_equal(&want->members[0].value, &v));
 }
 
-/* Folders where the reference data may be: $PRONY_PEERS, or beside us. */
-static bool find_vectors(char out[static 4096])
-{
-    static const char file[] = "dlbs/golden/log_line_vectors.json";
-    const char *peers = getenv("PRONY_PEERS"), *src = getenv("PRONY_SRC");
-
-    if (!src)
-        src = getenv("SRC");
-    if (peers) {
-        snprintf(out, 4096, "%s/%s", peers, file);
-        return true;
-    }
-    snprintf(out, 4096, "%s/../shared/peers/%s", src ? src : ".", file);
-    return access(out, R_OK) == 0;
-}
-
 static void vectors_of_the_real_program(void **state)
 {
     struct pr_json_in in = {.name = "vectors"};
@@ -196,10 +181,7 @@ static void vectors_of_the_real_program(void **state)
     char path[4096];
 
     (void)state;
-    if (!find_vectors(path)) { /* skip() jumps: nothing to free yet */
-        print_message("SKIPPED: no %s; set PRONY_PEERS\n", path);
-        skip();
-    }
+    find_peers("dlbs/golden/log_line_vectors.json", path);
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     assert_int_equal(pr_file_map(path, &file, NULL), PR_OK);
     in.text = file.data;

@@ -1,5 +1,6 @@
 /* Which engine is used when the one asked for is not to be had, what several
  * threads share, and what the engine null makes up. */
+#include "skip.h"
 #include "test_storage.h"
 
 #include <errno.h>
@@ -140,10 +141,8 @@ static void a_refused_file_is_read_by_pread(void **state)
     ssize_t len = fd < 0 ? -1 : read(fd, want, sizeof want);
 
     (void)state;
-    if (len <= 0 || len == sizeof want) {
-        print_message("SKIPPED: no %s here\n", name);
-        skip();
-    }
+    if (len <= 0 || len == sizeof want)
+        skip_because("%s cannot be read; mount /proc", name);
     close(fd);
     for (size_t i = 0; i < 3; i++) {
         struct pr_storage_opts opts = {.engine = engines[i]};
@@ -208,10 +207,9 @@ static void without_io_uring_pread_is_used(void **state)
         _exit(forbid_io_uring() ? use_forbidden() : 77);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 77) {
-        print_message("SKIPPED: no seccomp filters here\n");
-        skip();
-    }
+    if (WEXITSTATUS(status) == 77)
+        skip_because("no seccomp filters here; use a kernel with "
+                     "CONFIG_SECCOMP_FILTER");
     assert_int_equal(WEXITSTATUS(status), 0);
     assert_int_equal(access("f", R_OK), 0);
 }

@@ -384,8 +384,7 @@ static void formulas_give_what_the_real_dlio_printed(void **state)
         const struct pr_value *au, *rate;
         uint32_t n = 0;
 
-        if (!real_bench(&b, &x))
-            skip();
+        real_bench(&b, &x);
         au = at(&x.summary, "metric.train_au_percentage");
         rate = at(&x.summary, "metric.train_throughput_samples_per_second");
         for (struct pr_phase *p = b.s.first; p; p = p->next, n++) {

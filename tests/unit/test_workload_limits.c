@@ -1,6 +1,8 @@
 /* Figures of the client while it trains, against a /proc and a /sys of our
  * own. */
 #include "scratch.h"
+
+#include "skip.h"
 #include "virtual_clock.h"
 #include "workload/limits_impl.h"
 
@@ -9,6 +11,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
+
+#define NO_DISK "no disk is under this folder; run it on one, not in memory"
 
 static const struct pr_limits_roots roots = {"proc", "sys"};
 
@@ -135,7 +139,7 @@ static void a_partition_stands_for_its_disk(void **state)
     tell_disk("sda1", 1, 7, 7, 7, "a");
     pr_limits_init_at(&l, "pread", ".", &roots);
     if (!strcmp(l.kind, "memory"))
-        skip(); /* no disk is under this folder */
+        skip_because(NO_DISK);
     assert_int_equal(l.device_count, 1);
     assert_int_equal(l.devices[0].major, 9000);
     assert_int_equal(l.devices[0].minor, 0);
@@ -188,7 +192,7 @@ static void a_raid_stands_for_its_disks(void **state)
     tell_disk("sdb", 16, 0, 0, 0, "a");
     pr_limits_init_at(&l, "pread", ".", &roots);
     if (!strcmp(l.kind, "memory"))
-        skip();
+        skip_because(NO_DISK);
     assert_int_equal(l.device_count, 2);
     begin(&l);
     nap(0.05);

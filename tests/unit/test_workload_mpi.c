@@ -2,6 +2,7 @@
 #include "workload/mpi.h"
 
 #include "scratch.h"
+#include "skip.h"
 #include "values.h"
 
 #include <limits.h>
@@ -68,8 +69,7 @@ static void need_mpi(void)
 {
     if (PR_HAVE_MPI)
         return;
-    print_message("skipped: this build was made without Open MPI\n");
-    skip();
+    skip_because("this build has no Open MPI; install libopenmpi-dev");
 }
 
 static void a_rank_is_this_program_again(void **state)

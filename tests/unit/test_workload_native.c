@@ -4,6 +4,7 @@
 #include "workload/native.h"
 #include "workload/native_source.h"
 
+#include "skip.h"
 #include "values.h"
 
 #include <math.h>
@@ -337,10 +338,8 @@ static void start_flow(struct flow *f)
     struct pr_err err = {0};
     char version[32];
 
-    if (!pr_net_is_there(version, &err)) {
-        print_message("skipped: %s: %s\n", err.where, err.msg);
-        skip();
-    }
+    if (!pr_net_is_there(version, &err))
+        skip_for(&err);
     f->n.net.threads = 1;
     assert_int_equal(pr_source_open(&f->s, &f->n, NULL, NULL, NULL), PR_OK);
     if (pr_net_new(f->n.model, &f->n.net, &f->net, &err))

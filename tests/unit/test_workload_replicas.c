@@ -5,6 +5,7 @@
 #include "test_workload_replicas.h"
 #include "base/mem.h"
 #include "brief.h"
+#include "skip.h"
 #include "workload/replicas_cpus.h"
 
 #include <sched.h>
@@ -463,7 +464,7 @@ static void threads_of_a_core_stay_together(void **state)
     pr_cpus_init(&c, NULL);
     n = c.count;
     if (n < 2)
-        skip();
+        skip_because("one core; run it on two");
     for (unsigned i = 0; i < n; i++) {
         bool is_end = i == 0 || i == n - 1;
 

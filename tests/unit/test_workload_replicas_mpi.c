@@ -4,6 +4,7 @@
  */
 #include "base/clock.h"
 #include "scratch.h"
+#include "skip.h"
 #include "workload/replicas.h"
 
 #include <sys/wait.h>
@@ -110,8 +111,8 @@ static void need_mpi(void)
 {
     if (PR_HAVE_MPI && system("mpirun.openmpi --version >/dev/null 2>&1") == 0)
         return;
-    print_message("skipped: no Open MPI in this build, or no mpirun.openmpi\n");
-    skip();
+    skip_because("no Open MPI in this build, or no mpirun.openmpi; install "
+                 "libopenmpi-dev and openmpi-bin");
 }
 
 static void means_are_right(void **state)

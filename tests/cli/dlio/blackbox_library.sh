@@ -1,7 +1,7 @@
 # The same for the formats that need a library.
 for f in png jpeg hdf5; do
     prony generate dataset.format=$f dataset.num_files_train=1 storage.engine=null > said 2>&1 ||
-        { echo "no $f"; exit 77; }
+        { echo "no $f; install what prony doctor names"; exit 77; }
 done
 ln -s "$(readlink -f "$(command -v prony)")" dlio_benchmark
 run() { # NAME ACCELERATORS OVERRIDES…: what it leaves

@@ -1,5 +1,5 @@
 # GPUs of a made-up library: there, one of them lost, none.
-test -e "$FAKE_NVML" || { echo "no $FAKE_NVML: ninja tests/fake_nvml.so"; exit 77; }
+test -e "$FAKE_NVML" || { echo "no $FAKE_NVML; ninja tests/fake_nvml.so"; exit 77; }
 export PRONY_NVML="$FAKE_NVML"
 show() { grep "^GPU" | tr -s ' '; }
 prony doctor | show

@@ -1,7 +1,7 @@
 # Formats that need a library, which this build may not have.
 for format in jpeg png hdf5; do
     prony generate -q dataset.format=$format dataset.num_files_train=0 \
-        storage.engine=null > said || { echo "no $format"; exit 77; }
+        storage.engine=null > said || { echo "no $format; install what prony doctor names"; exit 77; }
 done
 try() { prony generate "$@" && exit 99; echo "status $?" >&2; }
 try dataset.format=jpeg dataset.record_dims='[2, 3, 4, 5]'

@@ -1,7 +1,7 @@
 # Images of a stated file size are images to others, too: PIL decodes each, and
 # every size is within 2 % of what was asked for.
 /usr/bin/python3 -c 'import PIL.Image' 2> /dev/null ||
-    { echo "python3-pil is not installed"; exit 77; }
+    { echo "no Pillow; install python3-pil"; exit 77; }
 for format in jpeg png; do
     for length in 5000 100000 322957; do
         prony generate -q dataset.format=$format dataset.payload=file \

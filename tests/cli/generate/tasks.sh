@@ -1,5 +1,5 @@
 # Data of tasks of GPU systems: what can be made is made, the rest is named.
-prony doctor | grep -q "^formats.*jpeg" || { echo "no format jpeg"; exit 77; }
+prony doctor | grep -q "^formats.*jpeg" || { echo "no format jpeg; install libturbojpeg0-dev"; exit 77; }
 cat >config_pytorch_2xMINE_v2.sh <<'END'
 NUM_GPU=2
 NUM_EXP=2

@@ -1,6 +1,6 @@
 # Completion in bash, by calling its function as readline would: '=' breaks
 # words there, so "exp.phase=t" comes as three.
-command -v bash >/dev/null || { echo "no bash"; exit 77; }
+command -v bash >/dev/null || { echo "no bash; install it"; exit 77; }
 prony __complete bash >prony.bash
 mkdir -p in/folder
 : >in/sweep.yaml

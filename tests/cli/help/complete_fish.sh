@@ -1,5 +1,5 @@
 # Completion in fish, as fish itself does it.
-command -v fish >/dev/null || { echo "no fish"; exit 77; }
+command -v fish >/dev/null || { echo "no fish; install it"; exit 77; }
 prony __complete fish >prony.fish
 fish --no-config -n prony.fish
 : >sweep.yaml

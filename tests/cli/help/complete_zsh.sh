@@ -1,5 +1,5 @@
 # The completion for zsh can be read by it and loads.
-command -v zsh >/dev/null || { echo "no zsh"; exit 77; }
+command -v zsh >/dev/null || { echo "no zsh; install it"; exit 77; }
 mkdir functions
 prony __complete zsh >functions/_prony
 zsh -f -n functions/_prony

@@ -1,5 +1,5 @@
 # The man pages are man(7) without a warning, in ASCII, and say what help says.
-command -v groff >/dev/null || { echo "no groff"; exit 77; }
+command -v groff >/dev/null || { echo "no groff; install it"; exit 77; }
 show() { groff -man -Tutf8 -P-c -P-b -P-u "$1"; }
 for page in $(prony __man); do
     prony __man "$page" >"$page"

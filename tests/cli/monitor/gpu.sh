@@ -1,5 +1,5 @@
 # GPUs of a made-up library are watched, one of them lost after two looks.
-test -e "$FAKE_NVML" || { echo "no $FAKE_NVML: ninja tests/fake_nvml.so"; exit 77; }
+test -e "$FAKE_NVML" || { echo "no $FAKE_NVML; ninja tests/fake_nvml.so"; exit 77; }
 export PRONY_NVML="$FAKE_NVML" FAKE_NVML_LOST=1:3:9999
 cat >wait.sh <<'END'
 until [ -e "$TMP"/out/experiments/*/monitor.ndjson ]; do sleep 0.02; done

@@ -1,5 +1,5 @@
 # A file may bring the batch: the same loss as training on it, whoever made it.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 python3 - <<'END'
 import json, random, struct
 def save(name, tensors):

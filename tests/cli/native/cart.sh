@@ -1,5 +1,5 @@
 # Learning by playing: steps of episodes are what is counted.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 run() { prony run -q exp.framework=native exp.model=cart nn.threads=1 nn.peak=false --tiny --format json "$@" > all.json; }
 run --max-count 500 nn.evaluate=5 -o a
 python3 - <<'END'

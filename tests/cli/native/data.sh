@@ -1,5 +1,5 @@
 # A data set is made and read: the share of time spent waiting for it.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 prony run -q exp.framework=native exp.model=lenet nn.threads=1 exp.replica_batch=4 exp.num_batches=3 workflow.generate_data=true \
     dataset.format=npz dataset.num_files_train=8 dataset.record_dims='[1, 28, 28]' exp.data_dir=set -o out \
     nn.peak=false --format json > all.json

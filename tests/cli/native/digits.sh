@@ -1,6 +1,6 @@
 # Digits are learned, held-out ones are read in whole batches; so few steps do not
 # make a master.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 prony run -q exp.framework=native exp.model=lenet nn.threads=1 exp.replica_batch=16 exp.num_batches=40 nn.data=digits \
     nn.evaluate=300 nn.samples=400 -o out --format json > all.json
 python3 - <<'END'

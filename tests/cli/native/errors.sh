@@ -1,5 +1,5 @@
 # What is refused before anything runs.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 try() { prony run exp.framework=native "$@" -o out && exit 99; echo "status $?" >&2; }
 try
 try exp.model=lenett

@@ -1,6 +1,6 @@
 # A folder for each class, as ImageNet is unpacked: learned, and evaluated with those of val.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
-prony doctor | grep -q "^formats.*png" || { echo "no format png"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
+prony doctor | grep -q "^formats.*png" || { echo "no format png; install libpng-dev"; exit 77; }
 python3 - <<'END'
 import os, struct, zlib
 COLOURS = {"ant": (250, 20, 20), "bee": (20, 250, 20), "cow": (20, 20, 250)}

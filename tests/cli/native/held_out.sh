@@ -1,6 +1,6 @@
 # All losses of held-out samples are told, also of parts that the output does not
 # need, and they are the same when the weights are loaded again.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 run() { prony run -q exp.framework=native exp.replica_batch=4 nn.threads=1 nn.peak=false --tiny nn.evaluate=8 --format json "$@" > all.json; }
 for model in bert dcgan; do
     run exp.model=$model exp.num_batches=6 nn.save=$model -o a-$model

@@ -1,5 +1,5 @@
 # The native engine: replicas are those of this machine, no GPU is used.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 export PRONY_NVML=
 net="exp.framework=native exp.model=lenet nn.tiny=true exp.replica_batch=4"
 check() {

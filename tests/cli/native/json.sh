@@ -1,5 +1,5 @@
 # Every result that is promised, and how they hang together.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 prony run -q exp.framework=native exp.model=lenet nn.threads=1 exp.replica_batch=4 exp.num_batches=5 \
     exp.num_warmup_batches=2 nn.profile=true -o out --format json > all.json
 python3 - <<'END'

@@ -1,5 +1,5 @@
 # As milarun: so many samples are measured, rounded up to whole batches.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 prony run -q exp.framework=native exp.model=lenet nn.threads=1 exp.replica_batch=4 --max-count 9 nn.peak=false \
     nn.compile=true nn.amp=true nn.evaluate=10 nn.save_gradients=true -o out --format json > all.json
 python3 - <<'END'

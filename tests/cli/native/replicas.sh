@@ -1,6 +1,6 @@
 # Two processes learn what one with both batches would, to rounding, and report
 # once; what they cannot be is said.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 run() {
     prony run -q exp.framework=native nn.threads=1 nn.peak=false nn.dropout=false exp.num_batches=8 --tiny --format json "$@" > all.json
     python3 -c 'import json; print(json.dumps(json.load(open("all.json"))["experiments"][0]))' >> runs

@@ -1,5 +1,5 @@
 # Weights that were saved are begun with; the file is one of safetensors.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 run() { prony run -q exp.framework=native exp.model=lenet nn.threads=1 exp.replica_batch=4 exp.num_batches=3 nn.peak=false "$@" > said; }
 run nn.save=w.safetensors nn.save_gradients=true -o a
 run nn.load=w.safetensors exp.num_warmup_batches=0 -o b

@@ -1,6 +1,6 @@
 # A model of words learns from a text that is made up; what it did not learn from
 # is told as well. A token is what counts in the other.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 run() { prony run -q exp.framework=native nn.threads=1 nn.peak=false nn.dropout=false --tiny --format json "$@" > all.json; }
 run exp.model=wlm exp.replica_batch=8 exp.num_batches=80 nn.evaluate=20 -o wlm
 python3 - <<'END'

@@ -1,5 +1,5 @@
 # Data that a model cannot learn from are refused before anything runs.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 try() { prony run -q exp.framework=native nn.peak=false exp.num_batches=2 "$@" -o out && exit 99; echo "status $?" >&2; }
 try exp.model=wlm --tiny nn.data=digits
 try exp.model=wlm --tiny workflow.generate_data=true

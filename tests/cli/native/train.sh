@@ -1,4 +1,4 @@
 # A network is trained on noise: the table, the verdict, what the log says.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 prony run exp.framework=native exp.model=lenet exp.replica_batch=4 exp.num_batches=3 -o out
 cat out/experiments/*/log.txt

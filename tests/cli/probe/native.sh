@@ -1,5 +1,5 @@
 # Native training on files that are slow to read.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 prony -q probe -P exp.framework=native -P exp.model=lenet --tiny \
     -P exp.replica_batch=4 -P workflow.generate_data=true \
     -P dataset.format=npy -P dataset.data_folder=data \

@@ -1,5 +1,5 @@
 # Suites have batches of their own, and replicas are those that ran.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 . "$SRC/tests/cli/scaling/reported.inc"
 prony run -q quick -d data --name toy_reg,vae -o suite --no-isolation -- \
     --max-time 0.5 --min-time 0 >/dev/null

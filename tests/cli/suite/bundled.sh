@@ -1,6 +1,6 @@
 # The bundled suites: known by name, every weighted test is there, and a few
 # short ones run from data that is made to a report.
-prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN"; exit 77; }
+prony doctor | grep -q "^oneDNN *ok" || { echo "no oneDNN; install libdnnl-dev"; exit 77; }
 prony plan --list | grep -E "^  (quick|standard) "
 prony plan quick -d data | sed -n 's/^00.* \(prony[^ ]*\).*/\1/p'
 python3 - <<'END'

@@ -1,5 +1,5 @@
 # Images are read, and made, below -d, however it is written.
-prony doctor | grep -q "^formats.*jpeg" || { echo "no format jpeg"; exit 77; }
+prony doctor | grep -q "^formats.*jpeg" || { echo "no format jpeg; install libturbojpeg0-dev"; exit 77; }
 export PRONY_NVML=
 cat > l.json <<'END'
 {"l": {"experiment": "milarun.models.loader:main",
