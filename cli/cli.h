@@ -123,6 +123,9 @@ void say_warning(const char *where, const char *text, const char *remedy);
 int answer(const char *data, size_t len, struct pr_err *err) PR_MUST_CHECK;
 int answer_buf(const struct pr_buf *b, struct pr_err *err) PR_MUST_CHECK;
 
+/* Answers go there until NULL is given; then to stdout again. */
+void answer_keep(struct pr_buf *b);
+
 /* Whether anything was answered yet. */
 bool has_answered(void);
 

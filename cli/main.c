@@ -17,11 +17,11 @@
 
 static const struct verb verbs[] = {
     {"demo", ON_DEMO, "", "a tour on this machine in about a minute",
-     "Runs a small sweep of a program with this machine's own figures, shows "
-     "its report, makes a data set, emulates a training that reads it, finds "
-     "what holds that back, trains a small network on drawn digits, scores "
-     "three tests of a suite, and writes report.html. Says where everything "
-     "is.",
+     "Makes a data set, emulates a training that reads it and says whether "
+     "this storage is fast enough; finds what holds a training back. Then, in "
+     "a line each: a small sweep of a program with this machine's own figures, "
+     "a small network that learns to read drawn digits, the score of three "
+     "tests of a suite, and report.html. Says where everything is.",
      "  prony demo\n  prony demo -o /tmp/demo\n", cmd_demo},
     {"plan", ON_PLAN, "[TARGET…] [NAME=VALUE…]",
      "show the experiments that run would run, and their cost",

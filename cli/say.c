@@ -73,6 +73,12 @@ void say_warning(const char *where, const char *text, const char *remedy)
 }
 
 static bool answered;
+static struct pr_buf *kept;
+
+void answer_keep(struct pr_buf *b)
+{
+    kept = b;
+}
 
 bool has_answered(void)
 {
@@ -81,6 +87,10 @@ bool has_answered(void)
 
 int answer(const char *data, size_t len, struct pr_err *err)
 {
+    if (kept) {
+        pr_buf_add(kept, data, len);
+        return PR_OK;
+    }
     answered = true;
     if (pr_write_all(STDOUT_FILENO, data, len))
         return PR_OK;
