@@ -24,12 +24,16 @@ check-all: ## check, and what takes longer; at most an hour
 	@tools/deps build extra check fuzz
 	@$(PYTHON) tools/check all
 
+check-distros: ## demo and check in bare Debian 12, 13, Ubuntu 24.04; needs root
+	@tools/deps distros
+	@$(PYTHON) tools/check-distros
+
 check-models: all ## every model: the native engine against PyTorch
 	@PRONY=build/prony $(PYTHON) tests/peers/native_vs_torch.py --all
 
 install: ## PREFIX=/usr/local DESTDIR=
 	@tools/deps build extra
-	@tools/install "$(abspath $(PREFIX))" "$(DESTDIR)"
+	@tools/install "$(PREFIX)" "$(DESTDIR)"
 
 san: ## tests under the address and undefined-behaviour sanitizers
 	@tools/deps build extra check
@@ -82,5 +86,5 @@ clean: ## everything that was built
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1 - /p' Makefile
 
-.PHONY: all demo check check-all check-models install san tsan fuzz cov lint format docs \
+.PHONY: all demo check check-all check-distros check-models install san tsan fuzz cov lint format docs \
 	bench bench-record bench-against python python-deps clean help

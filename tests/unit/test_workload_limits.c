@@ -1,7 +1,6 @@
 /* Figures of the client while it trains, against a /proc and a /sys of our
  * own. */
 #include "scratch.h"
-
 #include "skip.h"
 #include "virtual_clock.h"
 #include "workload/limits_impl.h"
