@@ -16,11 +16,11 @@ all: ## build/prony and the library beside it
 demo: all ## build, then run the main job
 	@build/prony demo
 
-check: ## every test, sanitizers, lint and valgrind; ends with the counts
+check: ## build and test, in at most 8 minutes; ends with the counts
 	@tools/deps build extra check
 	@$(PYTHON) tools/check
 
-check-all: ## check, and what takes longer; at most an hour
+check-all: ## and sanitizers, lint, peers, fuzzing, long tests; an hour
 	@tools/deps build extra check fuzz
 	@$(PYTHON) tools/check all
 

@@ -95,7 +95,7 @@ if r0 and r1:
         check(all(abs(t / ((a + b) / 2) - 1) < 1e-9
                   for t, a, b in zip(total, *own)),
               phase + ": the rate is the sum of both ranks'", shown(ranks))
-        check(all(a > 1.2 * t > 0 for t, a in zip(total, own[0])
+        check(all(a > t > 0 for t, a in zip(total, own[0])
                   if phase == "IO") and own[0] != own[1],
               phase + ": rank 0's view, twice its own, stands beside",
               shown(ranks))
@@ -113,7 +113,7 @@ check(ranks[0][0] == ranks[1][0] == 0 and r0 and
 ranks = both(SCRIPT % ALL, FEW.replace(
     "global:", "global:\n        use_distributed_barrier: True"))
 r0 = results(ranks[0])
-check(r0 and all(abs(a / b - 1) < .2 for a, b in zip(
+check(r0 and all(abs(a / b - 1) < .5 for a, b in zip(
     r0["IO"]["trial_time"], results(ranks[1])["IO"]["trial_time"]))
     and r0["rank0"]["IO"]["trial_time"][0] > 5 * .03,
     "use_distributed_barrier: each step takes as long as the slowest",

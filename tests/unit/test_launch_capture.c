@@ -94,7 +94,7 @@ static void what_cannot_start_says_so(void **state)
 /* An orphan is ours to wait for, by prctl() in main. */
 static bool gone(pid_t pid)
 {
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 6000; i++) {
         if (waitpid(pid, NULL, WNOHANG) == pid)
             return true;
         usleep(10000);
@@ -119,7 +119,7 @@ static void time_ends_the_whole_group(void **state)
         assert_int_equal(ask(scripts[i], 0.2, &out, &ws, &err), PR_E_TIMEOUT);
         assert_string_equal(err.msg, "gave no answer within 0.2 s");
         assert_int_equal(ws, -7);
-        assert_true(pr_clock_ns() - since < 5000000000ull);
+        assert_true(pr_clock_ns() - since < 50000000000ull);
         assert_true(atoi(out.data) > 1);
         assert_true(gone(atoi(out.data)));
     }
@@ -145,8 +145,8 @@ static void what_it_leaves_behind_is_not_waited_for(void **state)
     int ws = -1;
 
     (void)state;
-    assert_int_equal(ask("sleep 30 & echo $!", 20, &out, &ws, &err), PR_OK);
-    assert_true(pr_clock_ns() - since < 10000000000ull);
+    assert_int_equal(ask("sleep 100 & echo $!", 90, &out, &ws, &err), PR_OK);
+    assert_true(pr_clock_ns() - since < 80000000000ull);
     assert_true(atoi(out.data) > 1);
     kill(atoi(out.data), SIGKILL);
     assert_true(gone(atoi(out.data)));
