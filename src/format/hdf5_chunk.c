@@ -74,19 +74,6 @@ int pr_h5_look_up(struct pr_reader *r, const struct pr_h5_set *s,
     return PR_OK;
 }
 
-int pr_h5_find_place_here(struct pr_reader *r, const struct pr_h5_set *s,
-                          uint64_t index, struct pr_h5_place *ret,
-                          struct pr_err *err)
-{
-    struct pr_h5_reader *h = of(r);
-    int rc;
-
-    pr_h5_enter(h->h5);
-    rc = pr_h5_look_up(r, s, index, ret, err);
-    pr_h5_leave(h->h5);
-    return rc;
-}
-
 static int locate(struct pr_reader *r, const struct pr_h5_set *s,
                   uint64_t index, struct pr_h5_place *ret, struct pr_err *err)
 {

@@ -3,7 +3,7 @@
  *
  * libhdf5 is asked as little as possible: at open what data sets there are and
  * where their bytes lie, later where a chunk is that was not known yet. It does
- * not survive every file, so a process aside does that (hdf5_aside.c).
+ * not survive every file, so a process aside does that (hdf5_ask.c).
  * Samples are then read and decoded here. What it said about one file holds
  * for the next if that has the same size and the same bytes wherever libhdf5
  * looked (struct pr_h5_trail): so of a data set's many files that are alike
@@ -107,9 +107,13 @@ struct pr_h5_reader {
     struct pr_h5_layout lay;
     hid_t access, file; /* in the process aside; 0: none */
     struct pr_h5_aside {
-        pid_t pid; /* 0: there is none */
-        int fd;    /* to it */
+        pid_t pid;         /* 0: there is none */
+        pid_t owner;       /* whose child it is: not that of a fork of ours */
+        int fd;            /* to it */
+        uint64_t deadline; /* of an answer */
+        bool is_there;
         bool is_attached;
+        size_t head;     /* bytes of a file that it gets at once; 0: unknown */
         uint64_t learnt; /* files */
         struct pr_h5_buf buf;
         int rc; /* of the storage, while it was asked */
@@ -158,32 +162,27 @@ bool pr_h5_has_questions(const struct pr_h5_layout *lay);
 /* Ends the process aside, if there is one. */
 void pr_h5_aside_stop(struct pr_reader *r);
 
-/* ---- in the process aside, all outside of pr_h5_enter */
+/* Seconds that an answer of it may take; tests have less. */
+extern int pr_h5_patience;
 
-/* The same things, done. Learning leaves the file open if more will be asked;
- * the others want it open. */
-int pr_h5_learn_here(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
-int pr_h5_find_place_here(struct pr_reader *r, const struct pr_h5_set *s,
-                          uint64_t index, struct pr_h5_place *ret,
-                          struct pr_err *err) PR_MUST_CHECK;
+/* ---- in the process aside, all inside of pr_h5_enter */
+
+/* The same things, done; the file is open there. */
 int pr_h5_library_rows_here(struct pr_reader *r, const struct pr_h5_set *s,
                             uint64_t first, uint64_t count, uint8_t *dst,
                             struct pr_err *err) PR_MUST_CHECK;
 int pr_h5_convert_here(struct pr_reader *r, const struct pr_h5_set *s,
                        uint8_t *data, struct pr_err *err) PR_MUST_CHECK;
 
-/* Opens the file in libhdf5, if it is not. */
-int pr_h5_attach(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
-void pr_h5_detach(struct pr_reader *r);
-
-/* Whether h->lay, of an earlier file, holds for this one: 1, 0, or an error. */
-int pr_h5_recall(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
-
-/* Where chunk `index` is (counted in C order), from libhdf5; inside of
- * pr_h5_enter, with the file open there. */
+/* Where chunk `index` is (counted in C order). */
 int pr_h5_look_up(struct pr_reader *r, const struct pr_h5_set *s,
                   uint64_t index, struct pr_h5_place *ret,
                   struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- in the program again */
+
+/* Whether h->lay, of an earlier file, holds for this one: 1, 0, or an error. */
+int pr_h5_recall(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
 
 /* The first element of a chunk. */
 void pr_h5_chunk_start(const struct pr_h5_set *s, uint64_t index, uint64_t *at);

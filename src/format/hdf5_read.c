@@ -21,18 +21,13 @@ static struct pr_h5_reader *of(struct pr_reader *r)
 static int start(struct pr_reader *r, struct pr_err *err)
 {
     struct pr_h5_reader *h = of(r);
-    int rc = h->h5 ? PR_OK : pr_h5_load(&h->h5, err);
 
-    if (rc)
-        return rc;
     if (!h->trail)
         h->trail = pr_alloc(sizeof *h->trail);
     if (!h->labels)
         h->labels = pr_alloc(PR_H5_LABELS * sizeof *h->labels);
     if (!h->trail || !h->labels)
         return pr_fail_nomem(err);
-    h->io.h5 = h->h5;
-    h->io.obj = &r->obj;
     h->io.head_len = 0;
     h->label_count = 0;
     for (size_t i = 0; i < PR_H5_KEPT; i++)

@@ -10,41 +10,28 @@ static struct pr_h5_reader *of(struct pr_reader *r)
 
 /* ---- by libhdf5 itself */
 
-static int read_slab(struct pr_reader *r, const struct pr_h5_set *s,
-                     uint64_t first, uint64_t count, uint8_t *dst)
+int pr_h5_library_rows_here(struct pr_reader *r, const struct pr_h5_set *s,
+                            uint64_t first, uint64_t count, uint8_t *dst,
+                            struct pr_err *err)
 {
     const struct pr_h5_api *h5 = of(r)->h5;
     hsize_t start[PR_H5_AXES] = {first}, n[PR_H5_AXES] = {count};
     hid_t file, mem, type;
-    int rc = -1;
+    int rc = PR_OK;
 
     for (unsigned a = 1; a < s->ndim; a++)
         n[a] = s->dim[a];
     file = h5->H5Dget_space(s->id);
     mem = h5->H5Screate_simple((int)s->ndim, n, NULL);
     type = h5->H5Dget_type(s->id);
-    if (file >= 0 && mem >= 0 && type >= 0 &&
-        h5->H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, n, NULL) >=
-            0 &&
-        h5->H5Dread(s->id, type, mem, file, H5P_DEFAULT, dst) >= 0)
-        rc = 0;
+    if (file < 0 || mem < 0 || type < 0 ||
+        h5->H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, n, NULL) <
+            0 ||
+        h5->H5Dread(s->id, type, mem, file, H5P_DEFAULT, dst) < 0)
+        rc = pr_h5_io_fail(&of(r)->io, r->name, err, "samples cannot be read");
     h5->H5Tclose(type);
     h5->H5Sclose(mem);
     h5->H5Sclose(file);
-    return rc;
-}
-
-int pr_h5_library_rows_here(struct pr_reader *r, const struct pr_h5_set *s,
-                            uint64_t first, uint64_t count, uint8_t *dst,
-                            struct pr_err *err)
-{
-    struct pr_h5_reader *h = of(r);
-    int rc = PR_OK;
-
-    pr_h5_enter(h->h5);
-    if (read_slab(r, s, first, count, dst) < 0)
-        rc = pr_h5_io_fail(&h->io, r->name, err, "samples cannot be read");
-    pr_h5_leave(h->h5);
     return rc;
 }
 
@@ -56,7 +43,6 @@ int pr_h5_convert_here(struct pr_reader *r, const struct pr_h5_set *s,
     hid_t from, to;
     int rc = PR_OK;
 
-    pr_h5_enter(h5);
     from = h5->H5Dget_type(s->id);
     to = pr_h5_type_new(h5, s->type.dtype);
     if (from < 0 || to < 0 ||
@@ -65,7 +51,6 @@ int pr_h5_convert_here(struct pr_reader *r, const struct pr_h5_set *s,
         rc = pr_h5_io_fail(&h->io, r->name, err, "cannot be converted");
     h5->H5Tclose(to);
     h5->H5Tclose(from);
-    pr_h5_leave(h5);
     return rc;
 }
 

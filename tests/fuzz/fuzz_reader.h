@@ -93,27 +93,43 @@ static inline void fuzz_sample(struct pr_reader *r, uint64_t i)
     } while (rc == PR_E_CONF && r->need > cap);
 }
 
-static inline void fuzz_read(struct fuzz_place *p, const char *format,
-                             const struct pr_read_opts *opts)
+/* Opens the file f and reads it. */
+static inline void fuzz_file(struct pr_reader *r)
 {
-    const struct pr_format *f;
-    struct pr_reader *r;
     struct pr_err err = {0};
     uint64_t n;
 
+    if (pr_reader_open(r, "f", &err)) {
+        must(err.msg[0]);
+        return;
+    }
+    n = r->samples < FUZZ_SAMPLES ? r->samples : FUZZ_SAMPLES;
+    for (uint64_t i = 0; i < n; i++)
+        fuzz_sample(r, i);
+    for (uint64_t i = n; i-- > 0;)
+        fuzz_sample(r, i);
+    if (r->samples > n)
+        fuzz_sample(r, r->samples - 1);
+}
+
+static inline struct pr_reader *fuzz_new_reader(struct fuzz_place *p,
+                                                const char *format,
+                                                const struct pr_read_opts *opts)
+{
+    const struct pr_format *f;
+    struct pr_reader *r;
+
     must(pr_format_find(format, &f, NULL) == PR_OK);
     must(pr_reader_new(f, p->st, opts, &r, NULL) == PR_OK);
-    if (pr_reader_open(r, "f", &err) == PR_OK) {
-        n = r->samples < FUZZ_SAMPLES ? r->samples : FUZZ_SAMPLES;
-        for (uint64_t i = 0; i < n; i++)
-            fuzz_sample(r, i);
-        for (uint64_t i = n; i-- > 0;)
-            fuzz_sample(r, i);
-        if (r->samples > n)
-            fuzz_sample(r, r->samples - 1);
-    } else {
-        must(err.msg[0]);
-    }
+    return r;
+}
+
+static inline void fuzz_read(struct fuzz_place *p, const char *format,
+                             const struct pr_read_opts *opts)
+{
+    struct pr_reader *r = fuzz_new_reader(p, format, opts);
+
+    fuzz_file(r);
     pr_reader_free(r);
 }
 

@@ -134,6 +134,57 @@ if child == 0:
     os._exit(7)
 assert os.waitpid(child, 0)[1] >> 8 == 7
 """)
+if has(sys.executable, "h5py"):
+    # The extension is loaded into a process that reads them: also from a path
+    # that no list of paths can hold, and in a fork.
+    HDF5 = """
+import h5py, shutil, _prony
+if sys.argv[1:] == ["again"]:
+    assert ": " in _prony.__file__
+def aside():
+    return [p for p in os.listdir("/proc") if p.isdigit() and
+            os.path.exists("/proc/%s/stat" % p) and
+            open("/proc/%s/stat" % p).read().split(")")[1].split()[1] ==
+            str(os.getpid())]
+os.makedirs("h")
+for i in range(20):
+    with h5py.File("h/%02d.hdf5" % i, "w",
+                   libver=("earliest", "latest")[i % 2]) as f:
+        f.create_dataset("x%d" % i, data=want(i)[None], chunks=(1, 3, 4),
+                         scaleoffset=(None, 0)[i % 2])
+def read(loader):
+    at = 0
+    for x in loader:
+        for sample in x:
+            assert (sample == want(at)).all(), at
+            at += 1
+    assert at == 20
+read(prony.Loader("h", 4, threads=2))
+loader = prony.Loader("h", 4, threads=2, prefetch=1)
+half = iter(loader)
+next(half)
+child = os.fork()
+if child == 0:
+    read(loader)
+    os._exit(7)
+assert os.waitpid(child, 0)[1] >> 8 == 7
+assert len(list(half)) == 4
+loader.close()
+assert not aside(), aside()
+"""
+    case("hdf5 files of any structure, read in a process aside", HDF5)
+    case("and where the extension has a path that is a list", """
+import _prony, shutil, subprocess
+os.makedirs("a: b")
+shutil.copy(_prony.__file__, "a: b/")
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [os.path.dirname(os.path.dirname(prony.__file__))])
+code = 'import sys; sys.path.insert(0, %r)' % os.path.abspath("a: b")
+sys.exit(subprocess.call([sys.executable, "-c",
+                          code + chr(10) + os.environ["HDF5"], "again"]))
+""", HDF5=MAKE + HDF5)
+else:
+    check(True, "hdf5 # SKIP no h5py in %s" % sys.executable)
 case("the same seed, the same order; each epoch another; a whole one after a "
      "break", """
 make()

@@ -112,28 +112,12 @@ static void *many_opens(void *failures)
     return NULL;
 }
 
-/* Its allocator, unlike glibc's, may be locked in a fork by a thread that is
- * not there any more. */
-#if defined(__SANITIZE_ADDRESS__)
-#define FORKS_MAY_HANG true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FORKS_MAY_HANG true
-#endif
-#endif
-#ifndef FORKS_MAY_HANG
-#define FORKS_MAY_HANG false
-#endif
-
 static void threads_read_at_once(void **state)
 {
     pthread_t t[4];
     int failures = 0;
 
     (void)state;
-    if (FORKS_MAY_HANG)
-        skip_because("forks of threads are not safe under ASan; the other "
-                     "builds run it");
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&t[i], NULL, many_opens, &failures), 0);
     for (int i = 0; i < 4; i++)

@@ -3,12 +3,18 @@
 #include "hdf5_tool.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 
 /* libhdf5 1.10 loses the header that it could not make sense of. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libhdf5";
+}
+
+static pid_t aside_of(const struct reading *x)
+{
+    return ((const struct pr_h5_reader *)x->r->data)->aside.pid;
 }
 
 static void says_what_it_cannot_read(void **state)
@@ -171,7 +177,6 @@ static void failing_reads_are_told(void **state)
 static void crash_is_an_error(void **state)
 {
     static const int signals[] = {SIGSEGV, SIGABRT, SIGBUS};
-    struct pr_h5_reader *h;
     struct place p;
     struct reading x;
 
@@ -185,15 +190,14 @@ static void crash_is_an_error(void **state)
 
         assert_int_equal(reading_open(&x, "compact"), PR_OK);
         must_be_row(&x, &rows[9], 0);
-        h = x.r->data;
-        assert_true(h->aside.pid > 0);
-        assert_int_equal(kill(h->aside.pid, signals[i]), 0);
+        assert_true(aside_of(&x) > 0);
+        assert_int_equal(kill(aside_of(&x), signals[i]), 0);
         assert_int_equal(reading_read(&x, 1), PR_E_FORMAT);
         snprintf(want, sizeof want, "libhdf5 crashed on it (signal %d)",
                  signals[i]);
         assert_string_equal(x.err.msg, want);
         assert_string_equal(x.err.where, "compact");
-        assert_int_equal(h->aside.pid, 0);
+        assert_int_equal(aside_of(&x), 0);
         must_be_row(&x, &rows[9], 2);
         must_be_rows(&x, &rows[0]);
         must_be_rows(&x, &rows[9]);
@@ -225,6 +229,17 @@ static void files_that_make_it_crash(void **state)
     place_done(&p);
 }
 
+/* A reader that has a process aside. */
+static void with_aside(struct place *p, struct reading *x)
+{
+    place_init(p, "pread");
+    put_seed(p, "compact");
+    assert_int_equal(reading_init(x, p, "hdf5", NULL), PR_OK);
+    assert_int_equal(reading_open(x, "compact"), PR_OK);
+    must_be_row(x, &rows[9], 0);
+    assert_true(aside_of(x) > 0);
+}
+
 /* It holds nothing of the program's open, and is gone with the reader. */
 static void nothing_is_left_of_it(void **state)
 {
@@ -234,13 +249,8 @@ static void nothing_is_left_of_it(void **state)
     pid_t pid;
 
     (void)state;
-    place_init(&p, "pread");
-    put_seed(&p, "compact");
-    assert_int_equal(reading_init(&x, &p, "hdf5", NULL), PR_OK);
-    assert_int_equal(reading_open(&x, "compact"), PR_OK);
-    must_be_row(&x, &rows[9], 0);
-    pid = ((struct pr_h5_reader *)x.r->data)->aside.pid;
-    assert_true(pid > 0);
+    with_aside(&p, &x);
+    pid = aside_of(&x);
     for (int fd = 0; fd < 64; fd++) {
         ssize_t n;
 
@@ -256,6 +266,122 @@ static void nothing_is_left_of_it(void **state)
     place_done(&p);
 }
 
+static void hang_is_an_error(void **state)
+{
+    int patience = pr_h5_patience;
+    struct place p;
+    struct reading x;
+
+    (void)state;
+    with_aside(&p, &x);
+    pr_h5_patience = 1;
+    assert_int_equal(kill(aside_of(&x), SIGSTOP), 0);
+    assert_int_equal(reading_read(&x, 1), PR_E_FORMAT);
+    pr_h5_patience = patience;
+    assert_string_equal(x.err.msg, "libhdf5 timed out after 1 s over it");
+    assert_string_equal(x.err.where, "compact");
+    must_be_row(&x, &rows[9], 2);
+    reading_done(&x);
+    place_done(&p);
+}
+
+/* A chunk of 4 GB that is 65 bytes in the file. */
+static void its_memory_has_a_limit(void **state)
+{
+    struct place p;
+    struct reading x;
+
+    (void)state;
+    place_init(&p, "memory");
+    put_seed(&p, "huge_chunk");
+    assert_int_equal(reading_init(&x, &p, "hdf5", NULL), PR_OK);
+    assert_int_equal(reading_open(&x, "huge_chunk"), PR_OK);
+    assert_int_equal(reading_read(&x, 0), PR_E_FORMAT);
+    if (!strstr(x.err.msg, "memory allocation failed") &&
+        !strstr(x.err.msg, "crashed")) /* as a sanitizer has it */
+        fail_msg("%s", x.err.msg);
+    assert_string_equal(x.err.where, "huge_chunk");
+    must_be_rows(&x, (put_seed(&p, "flat_new"), &rows[1]));
+    reading_done(&x);
+    place_done(&p);
+}
+
+/* A fork of the program neither asks nor ends what is its parent's. */
+static void forks_leave_it_alone(void **state)
+{
+    struct place p;
+    struct reading x;
+    int status = -1;
+    pid_t pid, child;
+
+    (void)state;
+    with_aside(&p, &x);
+    pid = aside_of(&x);
+    child = fork();
+    if (!child) {
+        bool good = reading_read(&x, 1) == PR_OK && aside_of(&x) != pid;
+
+        reading_done(&x);
+        _exit(good ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    must_be_row(&x, &rows[9], 1);
+    assert_int_equal(aside_of(&x), pid);
+    reading_done(&x);
+    place_done(&p);
+}
+
+/* Gone, or waiting for whoever is its parent by now. */
+static bool is_gone(pid_t pid)
+{
+    char path[64], text[256] = "";
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    f = fopen(path, "re");
+    if (!f)
+        return true;
+    (void)!fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    return strstr(text, ") Z ") || strstr(text, ") X ");
+}
+
+/* However the program ends, also while a fork of it holds the line. */
+static void it_ends_with_the_program(void **state)
+{
+    (void)state;
+    for (int held = 0; held < 2; held++) {
+        pid_t pids[2] = {0, 0}, child;
+        int ends[2];
+
+        assert_int_equal(pipe(ends), 0);
+        child = fork();
+        if (!child) {
+            struct place p;
+            struct reading x;
+
+            with_aside(&p, &x);
+            pids[0] = aside_of(&x);
+            pids[1] = held ? fork() : 0;
+            if ((!held || pids[1]) && write(ends[1], pids, sizeof pids) < 0)
+                _exit(1);
+            pause();
+        }
+        assert_int_equal(read(ends[0], pids, sizeof pids), sizeof pids);
+        assert_false(is_gone(pids[0]));
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        for (int i = 0; i < 1000 && !is_gone(pids[0]); i++)
+            usleep(20000);
+        assert_true(is_gone(pids[0]));
+        if (held)
+            assert_int_equal(kill(pids[1], SIGKILL), 0);
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +389,10 @@ int main(void)
         cmocka_unit_test(crash_is_an_error),
         cmocka_unit_test(files_that_make_it_crash),
         cmocka_unit_test(nothing_is_left_of_it),
+        cmocka_unit_test(hang_is_an_error),
+        cmocka_unit_test(its_memory_has_a_limit),
+        cmocka_unit_test(forks_leave_it_alone),
+        cmocka_unit_test(it_ends_with_the_program),
         cmocka_unit_test(cut_and_changed_files),
         cmocka_unit_test(checksums_of_chunks),
         cmocka_unit_test(a_buffer_can_be_too_small),
