@@ -38,7 +38,7 @@ static int write_html(struct cli *c, const char *dir, struct pr_err *err)
 
     about.dir = run_of(c, dir);
     if (!about.dir) {
-        pr_fail(err, PR_E_USAGE, "--html", "'%s' is no run directory", dir);
+        pr_fail(err, PR_E_USAGE, "--html", "'%s' is not a run directory", dir);
         return pr_hint(err, "pages are made of run directories, suites and "
                             "summaries");
     }

@@ -3,6 +3,7 @@
 #include "cli/targets.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* What the result says of its surroundings, as milarun does it. */
 static void set_environment(const struct suite_call *call)
@@ -20,6 +21,7 @@ int cmd_rerun(struct cli *c, struct pr_err *err)
     struct suite_call call;
     struct pr_plan *p = NULL;
     const char *data = arg_get(c, A_RERUN_DATA), *dir;
+    struct stat st;
     int rc;
 
     if (c->rest_count != 1) {
@@ -27,6 +29,12 @@ int cmd_rerun(struct cli *c, struct pr_err *err)
         return pr_hint(err,
                        "a result of a suite, or experiments/ID/result.json "
                        "of a run");
+    }
+    if (stat(c->rest[0], &st) == 0 && S_ISDIR(st.st_mode)) {
+        pr_fail(err, PR_E_IO, c->rest[0], "is a folder, expected a file");
+        return pr_hint(err,
+                       "name one of its results, experiments/ID/result.json; "
+                       "'prony run --resume DIR' does what a run has left");
     }
     rc = suite_call_read(c, c->rest[0], &call, err);
     if (rc)

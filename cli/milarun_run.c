@@ -243,7 +243,7 @@ int milarun_rerun(struct pr_arena *a, const struct milarun_args *m)
 
     if (!rc && !call.function)
         rc = pr_fail(&err, PR_E_FORMAT, m->words[0],
-                     "is no result of milarun's");
+                     "is not a result of milarun's");
     if (rc)
         return failed(&err);
     say_call(&call, m);

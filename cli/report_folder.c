@@ -486,7 +486,7 @@ static int report_nothing(const char *dir, struct pr_err *err)
     int rc = access(dir, R_OK | X_OK)
                  ? pr_fail_errno(err, PR_E_IO, dir, "cannot open")
                  : pr_fail(err, PR_E_IO, dir,
-                           "is no run directory: it has no plan.json");
+                           "is not a run directory: it has no plan.json");
 
     pr_hint(err, "expected what 'prony run' made, a folder of a suite's "
                  "results, or a summary");

@@ -126,7 +126,7 @@ static void set_job_id(struct maker *m, const char *id)
     if (id && *end == '.' && end > id)
         device = strtol(end + 1, &end, 10);
     if (id && (!*id || *end || run < 0)) {
-        m->rc = pr_fail(m->err, PR_E_USAGE, "", "'%.100s' is no job id", id);
+        m->rc = pr_fail(m->err, PR_E_USAGE, "", "'%.100s' is not a job id", id);
         (void)pr_hint(m->err, "it is the repeat, or repeat and device: 0.1");
     }
     set_int(m, "suite.run", run);

@@ -157,7 +157,7 @@ class Run:
     def scored(self, loss):
         """One more loss of a step."""
         if not math.isfinite(loss):
-            raise Refusal(FAILED, "the loss is no number (%s) in step %d; "
+            raise Refusal(FAILED, "the loss is not a number (%s) in step %d; "
                           "try a smaller nn.learning_rate"
                           % (loss, len(self.losses) + 1))
         self.losses.append(loss)

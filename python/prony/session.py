@@ -107,6 +107,14 @@ def _is_ours(path: str) -> bool:
         return f.read(9) in (b"", b'{"nranks"')
 
 
+def _is_null(path: str) -> bool:
+    """Somebody wants no file; a rename would replace the device."""
+    try:
+        return os.path.samefile(path, os.devnull)
+    except OSError:
+        return False
+
+
 def _refuse_place(path: str, ours: bool, hint: str) -> None:
     folder = os.path.dirname(path) or "."
     try:
@@ -129,6 +137,8 @@ def _refuse_place(path: str, ours: bool, hint: str) -> None:
 def refuse_output(config: Settings) -> None:
     """Refuses places where nothing can be written, or where a file is that is
     no result: a whole training later it is too late."""
+    if _is_null(config["global"]["output"]):
+        config["global"]["output"] = ""
     output, trace = config["global"]["output"], os.environ.get("PRONY_TRACE")
     if output:
         _refuse_place(output, True, "the result goes there: output_dir and "

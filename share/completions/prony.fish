@@ -732,7 +732,7 @@ complete -c prony -n '__prony_verb gather' -l systems -r -F -d 'a list of system
 complete -c prony -n '__prony_verb gather' -l output-file -s o -r -F -d 'write there instead of to stdout'
 complete -c prony -n '__prony_verb gather' -l threads -x -d 'threads that read logs (default: one for each processor)'
 complete -c prony -n '__prony_verb gather' -l format -x -a 'csv text json md' -d 'csv: Lambda\'s table; else the full one, with runs, spread, failures and what a figure costs (default: csv)'
-complete -c prony -n '__prony_verb model' -l input -x -d 'another input than the definition has: 3,64,64, or 540 for one that is no image'
+complete -c prony -n '__prony_verb model' -l input -x -d 'another input than the definition has: 3,64,64, or 540 for one that is not an image'
 complete -c prony -n '__prony_verb model' -l classes -x -d 'another number of classes than the definition has'
 complete -c prony -n '__prony_verb model' -l tiny -d 'the small size that the definition has, to try things'
 complete -c prony -n '__prony_verb model' -l format -x -a 'text json' -d 'how models are printed (default: text)'

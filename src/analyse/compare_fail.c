@@ -19,7 +19,7 @@ static const struct {
 
 static int bad_rule(const char *rule, size_t len, struct pr_err *err)
 {
-    pr_fail(err, PR_E_USAGE, "--fail-if", "'%.*s' is no rule",
+    pr_fail(err, PR_E_USAGE, "--fail-if", "'%.*s' is not a rule",
             (int)(len > 80 ? 80 : len), rule);
     return pr_hint(err,
                    "slower, slower:5%%, faster:2%%, unclear, failed, missing; "

@@ -168,7 +168,7 @@ static int read_param(struct pr_framework_reader *r, const struct pr_member *m)
     at.line = m->line;
     at.col = m->col;
     if (!is_own_name(r->f, m->key)) {
-        PR_FRAMEWORK_FAIL(r, m, "'%.64s' is no name of a parameter", m->key);
+        PR_FRAMEWORK_FAIL(r, m, "'%.64s' is not a name of a parameter", m->key);
         return pr_hint(r->err, "NAME, which becomes %s.NAME", r->f->family);
     }
     if (m->value.kind == PR_MAP)

@@ -318,7 +318,7 @@ static bool is_frame(unsigned marker)
 
 static int bad_head(const struct pr_reader *r, size_t at, struct pr_err *err)
 {
-    return pr_reader_bad(r, at, err, "this is no jpeg file");
+    return pr_reader_bad(r, at, err, "this is not a jpeg file");
 }
 
 /* The header of the image; everything before it is skipped. */

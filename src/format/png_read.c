@@ -97,7 +97,7 @@ static int walk(struct pr_reader *r, struct pr_err *err)
     x->transparent = false;
     x->packed = 0;
     if (r->obj.size < 8 || png_sig_cmp(x->image.file, 0, 8))
-        return pr_reader_bad(r, 0, err, "this is no png file");
+        return pr_reader_bad(r, 0, err, "this is not a png file");
     for (;; at = end) {
         int rc = check_chunk(r, at, &end, err);
 

@@ -261,8 +261,9 @@ static int note_storage(struct machine *m)
         return rc;
     if (item.kind != STORAGE || !key_of(m->start + item.text, item.len, &key) ||
         key > m->count)
-        return bad(m, "it holds what is no tensor of a type that checkpoints "
-                      "have");
+        return bad(m,
+                   "it holds what is not a tensor of a type that checkpoints "
+                   "have");
     if (key == m->count)
         m->found[m->count++] = (struct pr_torch_storage){
             (enum pr_tensor_type)item.type, item.number};

@@ -119,7 +119,7 @@ static int read_entry(const struct head *h, const struct pr_member *m,
     int rc;
 
     if (m->value.kind != PR_MAP)
-        return bad(h, m, "its entry is no map", err);
+        return bad(h, m, "its entry is not a map", err);
     *t = (struct pr_stored){.name = m->key};
     rc = read_type(h, m, t, &each, err);
     if (!rc)
@@ -143,7 +143,7 @@ int pr_tensor_head_parse(const char *text, size_t len, uint64_t body_bytes,
     if (rc)
         return rc;
     if (v.kind != PR_MAP)
-        return pr_fail(err, PR_E_FORMAT, name, "its header is no map");
+        return pr_fail(err, PR_E_FORMAT, name, "its header is not a map");
     all = PR_ARENA_ARRAY(a, struct pr_stored, v.len ? v.len : 1);
     if (!all)
         return pr_fail_nomem(err);
@@ -184,7 +184,7 @@ static int read_at(const struct pr_tensor_file *f, uint64_t at, void *out,
 
 static int not_one(const char *path, struct pr_err *err)
 {
-    pr_fail(err, PR_E_FORMAT, path, "this is no safetensors file");
+    pr_fail(err, PR_E_FORMAT, path, "this is not a safetensors file");
     return pr_hint(err, "nn.save writes one, as does safetensors' save_file "
                         "in Python");
 }
@@ -230,7 +230,7 @@ int pr_tensor_file_open(const char *path, struct pr_arena *a,
     if (fstat(f.fd, &st) < 0)
         rc = pr_fail_errno(err, PR_E_IO, path, "cannot look at it");
     else if (!S_ISREG(st.st_mode))
-        rc = pr_fail(err, PR_E_IO, path, "this is no file");
+        rc = pr_fail(err, PR_E_IO, path, "this is not a file");
     else
         rc = read_head(&f, (uint64_t)st.st_size, a, err);
     if (rc)

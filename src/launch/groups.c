@@ -301,11 +301,22 @@ static bool has_harness(const char *top)
 
 /* ---- ending what is left of others */
 
+/* Whether a folder that was opened is the one of that name still. */
+static bool is_there(int fd, const char *dir)
+{
+    struct stat open, named;
+
+    return fstat(fd, &open) == 0 && stat(dir, &named) == 0 &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+/* Between opening and locking another run may have removed it, and its maker
+ * made it anew. */
 static bool lock_group(const char *dir, int *ret_fd)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && is_there(fd, dir)) {
         *ret_fd = fd;
         return true;
     }
@@ -324,7 +335,7 @@ static bool is_control_group(const char *dir)
 }
 
 /* The lock of a group whose run is gone; -1: it is not that. Whoever has just
- * made the group and not locked it yet finds it taken, and does without. */
+ * made the group and not locked it yet finds it taken, and makes it again. */
 static int claim_left(const char *dir)
 {
     const char *name = strrchr(dir, '/');
@@ -483,6 +494,26 @@ static void leave_harness(char *dir)
         *harness = '/';
 }
 
+/* Another run that cleans up may take it before it is locked, for a moment. */
+static bool make_locked(const char *dir, int *ret_fd)
+{
+    enum { TRIES = 100 };
+
+    for (int i = 0; i < TRIES; i++) {
+        if (mkdir(dir, 0755) < 0)
+            return false;
+        if (!is_control_group(dir) && access(dir, F_OK) == 0)
+            break;
+        if (lock_group(dir, ret_fd))
+            return true;
+        poll(NULL, 0, 1);
+        if (rmdir(dir) < 0 && errno != ENOENT)
+            return false;
+    }
+    (void)rmdir(dir);
+    return false;
+}
+
 static bool make_in(const char *own, uint32_t number, struct pr_run_group *ret,
                     struct pr_pids *killed)
 {
@@ -494,12 +525,8 @@ static bool make_in(const char *own, uint32_t number, struct pr_run_group *ret,
         return false;
     pr_groups_clean(folder, killed);
     snprintf(name, sizeof name, RUN_PREFIX "%08x", (unsigned)number);
-    if (!pr_sysfile_path(ret->dir, folder, name) || mkdir(ret->dir, 0755) < 0)
-        return false;
-    if (is_control_group(ret->dir) && lock_group(ret->dir, &ret->fd))
-        return true;
-    (void)rmdir(ret->dir);
-    return false;
+    return pr_sysfile_path(ret->dir, folder, name) &&
+           make_locked(ret->dir, &ret->fd);
 }
 
 int pr_run_group_make(const char *root, uint32_t number,

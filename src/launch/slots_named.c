@@ -92,7 +92,7 @@ static int part(const char *pattern, char *text, char **ret_path,
             return malformed(pattern, "has no controllers before ':'", err);
     }
     if (!is_safe(*ret_path))
-        return malformed(pattern, "is no name of a group", err);
+        return malformed(pattern, "is not a name of a group", err);
     return PR_OK;
 }
 

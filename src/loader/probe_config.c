@@ -115,7 +115,7 @@ static int join(struct raw *raw, struct pr_err *err)
                        "the path of the result is too long");
     if (names_a_folder(raw->name)) {
         (void)pr_fail(err, PR_E_CONF, "output_filename",
-                      "'%.200s' is no name of a file", raw->name);
+                      "'%.200s' is not a name of a file", raw->name);
         return pr_hint(err, "output_dir says in which folder it is");
     }
     return PR_OK;

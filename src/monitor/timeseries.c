@@ -81,7 +81,7 @@ static int read_count(const char *at, const char *item, struct series *s,
     if (s->list && !s->to_end &&
         (!pr_parse_int(at + 1, &s->count) || s->count < 1 ||
          s->count > GPUS + GPUS_MAX))
-        return wrong(err, item, "has a count that is no number");
+        return wrong(err, item, "has a count that is not a number");
     if (s->type != STR && s->index <= TIME &&
         (s->index == TIME || s->to_end || s->count > TIME))
         return wrong(err, item, "takes the time, which is text, for a number");

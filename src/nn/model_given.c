@@ -61,10 +61,11 @@ static int check_tiny(struct pr_model_builder *b, const struct pr_value *tiny)
                               "what a small size has: {classes: 10}");
     for (uint32_t i = 0; i < tiny->len; i++)
         if (!is_size(b, tiny->members[i].key, &near)) {
-            PR_MODEL_FAIL(b, &tiny->members[i],
-                          "'tiny' sets '%.64s', which is no parameter of the "
-                          "model",
-                          tiny->members[i].key);
+            PR_MODEL_FAIL(
+                b, &tiny->members[i],
+                "'tiny' sets '%.64s', which is not a parameter of the "
+                "model",
+                tiny->members[i].key);
             return pr_model_suggest(b, &near);
         }
     return PR_OK;

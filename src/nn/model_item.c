@@ -66,7 +66,7 @@ int pr_model_unknown_op(struct pr_model_builder *b, const char *key,
 {
     struct pr_value at = {.line = line, .col = col};
     struct pr_nearest near;
-    int rc = PR_MODEL_FAIL(b, &at, "'%.64s' is no op and no block", key);
+    int rc = PR_MODEL_FAIL(b, &at, "'%.64s' is neither an op nor a block", key);
     const struct pr_model_op *op;
 
     pr_nearest_init(&near, key);

@@ -85,7 +85,7 @@ static int unknown_kind(struct pr_model_builder *b, const struct pr_value *v)
             break;
         }
     }
-    PR_MODEL_FAIL(b, m, "'%.64s' is no loss", m->key);
+    PR_MODEL_FAIL(b, m, "'%.64s' is not a loss", m->key);
     pr_nearest_init(&near, m->key);
     for (int i = 0; i < PR_LOSS_KIND_COUNT; i++)
         pr_nearest_offer(&near, pr_loss_kind_name((enum pr_loss_kind)i));

@@ -202,7 +202,7 @@ static int put_token(struct pr_model_builder *b, const struct pr_model_env *env,
         n = operator_len(s);
     if (!n)
         return PR_MODEL_FAIL(b, at,
-                             "'%.64s' is no expression: cannot read "
+                             "'%.64s' is not an expression: cannot read "
                              "'%.16s'",
                              at->s, s);
     pr_buf_add(&b->text, s, n);
@@ -229,7 +229,7 @@ static int compute(struct pr_model_builder *b, const struct pr_value *at,
         return rc;
     *ret = pr_yaml_scalar(b->answer.data, b->answer.len);
     if (!pr_is_number(ret) && ret->kind != PR_BOOL)
-        return PR_MODEL_FAIL(b, at, "'%.64s' is %.64s, which is no number",
+        return PR_MODEL_FAIL(b, at, "'%.64s' is %.64s, which is not a number",
                              at->s, b->answer.data);
     ret->line = at->line;
     ret->col = at->col;
@@ -298,7 +298,7 @@ int pr_model_eval(struct pr_model_builder *b, const struct pr_model_env *env,
                   const struct pr_value *v, struct pr_value *ret)
 {
     if (v->kind == PR_MAP)
-        return PR_MODEL_FAIL(b, v, "a map is no value");
+        return PR_MODEL_FAIL(b, v, "a map is not a value");
     if (v->kind == PR_LIST)
         return eval_list(b, env, v, ret);
     if (v->kind == PR_STR && v->len &&

@@ -8,7 +8,7 @@
 
 static int bad(const char *text, struct pr_err *err)
 {
-    pr_fail(err, PR_E_USAGE, "", "--devices: '%.100s' is no list of devices",
+    pr_fail(err, PR_E_USAGE, "", "--devices: '%.100s' is not a list of devices",
             text);
     return pr_hint(err, "auto, how many (4), or which: 0,2 or 0-3; at most %d",
                    PR_DEVICES_MAX);

@@ -197,7 +197,8 @@ static int set_experiment(struct reader *r)
                               r->job->key);
     } else if (!strchr(v->s, ':')) {
         pr_fail_at(r->err, PR_E_CONF, r->path, v->line, v->col,
-                   "experiment '%.100s' is no module:function", v->s);
+                   "experiment '%.100s' is not of the form module:function",
+                   v->s);
         return pr_hint(r->err, "for example milarun.models.vae:main; or "
                                "'command', with a 'command' of your own");
     } else

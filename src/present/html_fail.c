@@ -103,7 +103,7 @@ static void put_run(struct pr_html *h, const char *dir,
         .what = what,
         .path = r->path ? r->path : "",
         .reason = *log ? last_line(log, why, sizeof why)
-                       : "a figure of it is no number",
+                       : "a figure of it is not a number",
     };
     size_t n = strlen(log);
 

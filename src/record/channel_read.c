@@ -58,7 +58,8 @@ static int open_channel(const char *path, int *ret_fd, struct stat *ret_st,
         return 1;
     }
     close(fd);
-    return file ? 0 : pr_fail(err, PR_E_FORMAT, path, "it is no file any more");
+    return file ? 0
+                : pr_fail(err, PR_E_FORMAT, path, "it is not a file any more");
 }
 
 int pr_channel_collect(const char *path, pr_log_param *param, void *ctx,

@@ -62,10 +62,10 @@ static bool lacks(const struct pr_job *job, const char *program,
         return false;
     if (!entered)
         *ret_what = pr_arena_printf(
-            job->arena, "exp.cwd: '%s' is no folder to start in", cwd);
+            job->arena, "exp.cwd: '%s' is not a folder to start in", cwd);
     else if (strchr(program, '/'))
         *ret_what = pr_arena_printf(
-            job->arena, "'%s' is no program that can be started", program);
+            job->arena, "'%s' is not a program that can be started", program);
     else
         *ret_what = pr_arena_printf(job->arena, "'%s' is not on PATH", program);
     return true;

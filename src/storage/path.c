@@ -35,7 +35,7 @@ int pr_path_folder(const char *name, char out[static PR_PATH_BYTES],
     memcpy(out, name, len);
     out[len] = '\0';
     if (is_dots(out + pr_path_base(out)))
-        return pr_fail(err, PR_E_IO, name, "is no name for a folder");
+        return pr_fail(err, PR_E_IO, name, "is not a name for a folder");
     return PR_OK;
 }
 
@@ -46,7 +46,7 @@ int pr_path_part(const char *name, char out[static PR_PATH_BYTES],
     int n;
 
     if (is_dots(name + base))
-        return pr_fail(err, PR_E_IO, name, "is no name for a file");
+        return pr_fail(err, PR_E_IO, name, "is not a name for a file");
     n = snprintf(out, PR_PATH_BYTES, "%.*s" PR_PART_PREFIX "%s", (int)base,
                  name, name + base);
     return n < 0 || n >= PR_PATH_BYTES ? pr_path_too_long(name, err) : PR_OK;

@@ -172,10 +172,11 @@ static int spread_all(struct pr_ckpt_shape *s, struct pr_err *err)
     s->all = s->ranks;
     if (s->ranks % s->mp == 0)
         return PR_OK;
-    pr_fail(err, PR_E_CONF, "exp.accelerators",
-            "%llu is no multiple of %llu, the ranks that share one copy of the "
-            "model: %llu tensor x %llu pipeline",
-            (ull)s->ranks, (ull)s->mp, (ull)s->tp, (ull)s->pp);
+    pr_fail(
+        err, PR_E_CONF, "exp.accelerators",
+        "%llu is not a multiple of %llu, the ranks that share one copy of the "
+        "model: %llu tensor x %llu pipeline",
+        (ull)s->ranks, (ull)s->mp, (ull)s->tp, (ull)s->pp);
     return pr_hint(err,
                    "set exp.accelerators=%llu, or checkpoint.mode=subset "
                    "with model.parallelism.data",

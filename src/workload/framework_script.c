@@ -247,7 +247,7 @@ static int check_file(struct pr_argv *a, const char *word, const char **ret,
     if (stat(word, &st) < 0)
         return not_there(a->job, word, "is not there", err);
     if (!S_ISREG(st.st_mode))
-        return not_there(a->job, word, "is no file", err);
+        return not_there(a->job, word, "is not a file", err);
     if (access(word, X_OK) < 0)
         return not_there(a->job, word, "is not executable", err);
     *ret = whole_path(a->job->arena, word);

@@ -181,8 +181,15 @@ static int make_files(struct pr_generate_job *j, struct pr_err *err)
                           O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                    : -1;
     uint64_t start;
-    int rc = pr_generate_phase(j, "making", false, &j->result->seconds, err);
+    int rc;
 
+    if (syncs && fd < 0) {
+        pr_fail_errno(err, PR_E_IO, path,
+                      "cannot open the folder, so its data cannot be brought "
+                      "to the device");
+        return pr_hint(err, "it must be readable, not only writable");
+    }
+    rc = pr_generate_phase(j, "making", false, &j->result->seconds, err);
     start = pr_clock_ns();
     if (!rc && fd >= 0)
         rc = send_files(j, err);

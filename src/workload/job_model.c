@@ -19,7 +19,7 @@ static int read_opts(struct pr_job *job, struct pr_value *ret,
     if (!rc && (ret->kind == PR_MAP || ret->kind == PR_NULL ||
                 (ret->kind == PR_STR && !ret->len)))
         return PR_OK;
-    pr_fail(err, PR_E_CONF, job->id, "exp.model_opts is no map");
+    pr_fail(err, PR_E_CONF, job->id, "exp.model_opts is not a map");
     return pr_hint(err,
                    "for example -P exp.model_opts='{\"input\": [3, 64, 64]}'");
 }

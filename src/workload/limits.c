@@ -146,8 +146,10 @@ static void end_disturbance(struct pr_limits *l)
     if (l->has_delay && delay > l->was_delay_ns)
         l->delay_s += (double)(delay - l->was_delay_ns) / 1e9;
     l->has_steal = l->has_steal && look_at_steal(l, steal);
+    /* Counters of a machine that was moved may go back. */
     for (int i = 0; l->has_steal && i < 2; i++)
-        l->steal[i] += (double)(steal[i] - l->was_steal[i]);
+        if (steal[i] > l->was_steal[i])
+            l->steal[i] += (double)(steal[i] - l->was_steal[i]);
 }
 
 void pr_limits_begin(struct pr_limits *l)

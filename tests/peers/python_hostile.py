@@ -580,6 +580,11 @@ def refused(call, error, words, f):
     got = run("import prony\nprony.wrap([[0]])\n", PRONY_TRACE="/proc/t.json")
     check(got.status == 1 and "/proc/t.json" in got.err,
           "refused: a trace that cannot be written", got.all)
+    got = run("import os, prony, stat\nn = sum(1 for b in prony.wrap([[0]] * 9))\n"
+              "print('ANSWER', n if stat.S_ISCHR(os.stat('/dev/null').st_mode)"
+              " else 0)\n", BENCHY_OUTPUT_FILE="/dev/null")
+    check(got.status == 0 and answer(got) == SEEN and "Error" not in got.err,
+          "/dev/null: no file is written, and it stays a device", got.all)
     for i in range(2):
         got = run("""
 import prony

@@ -1,4 +1,4 @@
-/* jpeg: files of other programs, what is written, what is no jpeg file. */
+/* jpeg: files of other programs, what is written, what is not a jpeg file. */
 #include "test_format_jpeg.h"
 #include "files_tool.h"
 
@@ -208,11 +208,11 @@ static void what_is_no_jpeg_is_told(void **state)
         {5, {0, 0}, 2, "the image has no pixels"},
         {7, {0, 0}, 2, "the image has no pixels"},
         {9, {2}, 1, "an image of 2 components is not supported"},
-        {2, {0, 7}, 2, "this is no jpeg file"},
-        {2, {0xff, 0xff}, 2, "this is no jpeg file"},
+        {2, {0, 7}, 2, "this is not a jpeg file"},
+        {2, {0xff, 0xff}, 2, "this is not a jpeg file"},
         {4, {12}, 1, ""},
-        {0, {0xff, 0xda}, 2, "this is no jpeg file"},
-        {0, {0x00, 0xc0}, 2, "this is no jpeg file"},
+        {0, {0xff, 0xda}, 2, "this is not a jpeg file"},
+        {0, {0x00, 0xc0}, 2, "this is not a jpeg file"},
     };
     size_t frame = frame_of(gray, sizeof gray);
     struct place place;

@@ -1,4 +1,4 @@
-/* png: files of every kind, what is written, what is no png file. */
+/* png: files of every kind, what is written, what is not a png file. */
 #include "test_format_png.h"
 #include "base/checksum.h"
 #include "files_tool.h"

@@ -123,8 +123,8 @@ static void bad_headers_are_refused(void **state)
         const char *head, *says;
         size_t body;
     } rows[] = {
-        {"[]", "no map", 0},
-        {"{\"w\":5}", "'w': its entry is no map", 0},
+        {"[]", "its header is not a map", 0},
+        {"{\"w\":5}", "'w': its entry is not a map", 0},
         {"{\"w\":{}}", "dtype", 0},
         {ONE("7", "[1]", "[0,4]"), "dtype", 4},
         {ONE("\"F31\"", "[1]", "[0,4]"), "'F31' is not known", 4},

@@ -35,11 +35,11 @@ static void lists_are_checked(void **state)
         {"a:int:9999",
          "'a:int:9999' in monitor.timeseries has no index into the line"},
         {"a:int:5:x",
-         "'a:int:5:x' in monitor.timeseries has a count that is no number"},
+         "'a:int:5:x' in monitor.timeseries has a count that is not a number"},
         {"a:int:5:0",
-         "'a:int:5:0' in monitor.timeseries has a count that is no number"},
-        {"a:int:5:1:2",
-         "'a:int:5:1:2' in monitor.timeseries has a count that is no number"},
+         "'a:int:5:0' in monitor.timeseries has a count that is not a number"},
+        {"a:int:5:1:2", "'a:int:5:1:2' in monitor.timeseries has a count that "
+                        "is not a number"},
         {"a:int:5,a:int:6",
          "'a:int:6' in monitor.timeseries has the name of a series before it"},
         {"t:float:1", "'t:float:1' in monitor.timeseries takes the time, which "

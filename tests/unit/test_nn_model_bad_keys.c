@@ -78,9 +78,9 @@ static void expressions_are_sound(void **state)
         {WITH("n + 1"), "f:5:58", "'n' means nothing in an expression",
          "a parameter has a $ in front: $n"},
         {WITH("$n ** 9"), "f:5:58",
-         "'$n ** 9' is no expression: cannot read '** 9'", NULL},
+         "'$n ** 9' is not an expression: cannot read '** 9'", NULL},
         {WITH("\"'a' * 3\""), "f:5:58",
-         "''a' * 3' is no expression: cannot read ''a' * 3'", NULL},
+         "''a' * 3' is not an expression: cannot read ''a' * 3'", NULL},
         {WITH("$l + 1"), "f:5:58", "'$l' is a list and cannot be computed with",
          NULL},
         {WITH("$w + 1"), "f:5:58", "'$w' is text and cannot be computed with",
@@ -102,7 +102,7 @@ static void expressions_are_sound(void **state)
         {LAYERS "- {linear: $clases}\n", "f:5:12",
          "there is no parameter '$clases' here", "did you mean '$classes'?"},
         {LAYERS "- {linear: $}\n", "f:5:12",
-         "'$' is no expression: cannot read '$'", NULL},
+         "'$' is not an expression: cannot read '$'", NULL},
     };
 
     (void)state;

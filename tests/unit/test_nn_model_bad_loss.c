@@ -117,7 +117,7 @@ static void losses_are_known(void **state)
         {"losses: [{}]\n", "f:10:10",
          "a loss is a map such as {mse: LAYER, target: NAME}, not an empty one",
          NULL},
-        {"losses: [{target: x, msee: y}]\n", "f:10:22", "'msee' is no loss",
+        {"losses: [{target: x, msee: y}]\n", "f:10:22", "'msee' is not a loss",
          "did you mean 'mse'?"},
         {"losses: [{mse: y, bce: y}]\n", "f:10:19",
          "one loss of two kinds, 'mse' and 'bce'", NULL},

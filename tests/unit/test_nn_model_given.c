@@ -103,7 +103,7 @@ static void sizes_are_sound(void **state)
         {"tiny: {}\n" ONE, "f:4:7",
          "'tiny' wants what a small size has: {classes: 10}, got a map", NULL},
         {"given: {width: 1}\ntiny: {widht: 2}\n" ONE, "f:5:8",
-         "'tiny' sets 'widht', which is no parameter of the model",
+         "'tiny' sets 'widht', which is not a parameter of the model",
          "did you mean 'width'?"},
         {"items: 0\n" ONE, "f:4:8",
          "'items' wants a whole number of at least 1, got 0", NULL},

@@ -132,7 +132,7 @@ static void what_is_wrong_with_a_channel_is_said(void **state)
     } rows[] = {
         {"{\"a\": 1}\n[]\n", "\"lines of the channel that could not be read: "
                              "1, the first is line 2: not a JSON object\""},
-        {NULL, "\"the channel could not be read: it is no file any more\""},
+        {NULL, "\"the channel could not be read: it is not a file any more\""},
         {"many", "\"rates of too many tasks, left out: 2\""},
     };
 

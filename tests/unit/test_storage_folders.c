@@ -135,7 +135,7 @@ static void the_place_itself_is_not_taken_away(void **state)
     make(st, "d/f", "1", 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_int_equal(pr_storage_remove_all(st, names[i], &err), PR_E_IO);
-        assert_says(&err, "is no name for a folder");
+        assert_says(&err, "is not a name for a folder");
         assert_int_equal(
             pr_storage_publish(st, "d", names[i], false, &swapped, &err),
             PR_E_IO);

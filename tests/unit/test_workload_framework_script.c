@@ -260,7 +260,7 @@ static void what_cannot_be_started_is_told(void **state)
          PR_E_UNAVAIL},
         {"'exp.framework': 'mx', 'mx.launcher': './plain.sh'",
          "is not executable", PR_E_UNAVAIL},
-        {"'exp.framework': 'mx', 'mx.launcher': './dir'", "is no file",
+        {"'exp.framework': 'mx', 'mx.launcher': './dir'", "is not a file",
          PR_E_UNAVAIL},
         {"'exp.framework': 'mx', 'mx.launcher': 'no-such-program-here'",
          "is not on PATH", PR_E_UNAVAIL},

@@ -402,6 +402,12 @@ static void time_without_a_processor_is_that_of_all_threads(void **state)
     pr_limits_end(&l);
     close_to(pr_limits_delay_s(&l), 2.5, 1e-9);
     close_to(pr_limits_steal_share(&l), 0.5, 1e-9);
+    /* Counters that go back count for nothing. */
+    pr_limits_begin(&l);
+    tell_processors(100, 1000, 50, 10);
+    pr_limits_end(&l);
+    close_to(pr_limits_delay_s(&l), 2.5, 1e-9);
+    close_to(pr_limits_steal_share(&l), 0.5, 1e-9);
 }
 
 int main(void)

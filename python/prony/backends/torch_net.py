@@ -59,7 +59,7 @@ class Net(nn.Module):
     def __init__(self, spec, dropout=True, in_place=True, sparse=False):
         super().__init__()
         if spec.get("schema") != "prony.model/2":
-            raise Refusal(BAD_FILE, "the model is no prony.model/2")
+            raise Refusal(BAD_FILE, "the model is not of the form prony.model/2")
         self.layers = spec["layers"]
         self.names = [l["name"] for l in self.layers]
         self.number = {name: i for i, name in enumerate(self.names)}

@@ -38,7 +38,7 @@ figures raw
 rm data/.prony-dataset.json
 prony run v3.yaml workflow.generate_data=false dataset.payload=pixels \
     -o undecodable > said 2>&1 && exit 99
-grep -o 'this is no jpeg file; .* set dataset.payload=raw$' said | head -1
+grep -o 'this is not a jpeg file; .* set dataset.payload=raw$' said | head -1
 prony run v3.yaml workflow.generate_data=false -o foreign > said 2>&1
 grep 'the training files have' said && exit 99
 figures foreign

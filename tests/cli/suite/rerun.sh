@@ -13,3 +13,4 @@ prony rerun -q out/experiments/0002*/result.json -o third -- --b >/dev/null
 cat third/experiments/*/log.txt
 prony rerun out/env.json || echo "status $?"
 prony rerun || echo "status $?"
+prony rerun out || echo "status $?"
