@@ -85,7 +85,7 @@ static void logs(const char *dir)
     bench_ratio("2,000 logs of 2 MB, two threads", &ways[0], &ways[1], bytes,
                 0.5);
     bench_ratio("2,000 logs of 2 MB, two threads", &ways[0], &ways[2], bytes,
-                20);
+                9);
 }
 
 /* ---- scaling */
@@ -130,8 +130,7 @@ static void scaling(const char *dir)
     bench_put(&ours, "--target-variable=results.time");
     put_dlbs(&theirs, "weak", path);
     bench_rounds(ways, 2, bench_round_count(ROUNDS + 2));
-    bench_ratio("weak scaling of 100,000 results", &ways[0], &ways[1], 87e6,
-                20);
+    bench_ratio("weak scaling of 100,000 results", &ways[0], &ways[1], 87e6, 8);
 }
 
 int main(int argc, char **argv)

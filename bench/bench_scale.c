@@ -55,7 +55,7 @@ static void files(const char *dir)
                                   .ours = least,
                                   .other_is = "the fastest",
                                   .other = most,
-                                  .at_least = 0.85});
+                                  .at_least = 0.7});
 }
 
 /* ---- ten million samples, nothing to wait for */
@@ -209,8 +209,10 @@ static double bare_round(void)
 
 static void nothing(const char *dir)
 {
-    static const char *const what[] = {"a run of nothing",
-                                       "a training of no epochs"};
+    static const struct {
+        const char *what;
+        double at_most;
+    } rows[] = {{"a run of nothing", 9}, {"a training of no epochs", 11}};
     double times[3][NOTHING_ROUNDS];
     struct bench_run runs[2];
 
@@ -224,8 +226,8 @@ static void nothing(const char *dir)
     }
     double bare = bench_median(times[2], rounds);
     for (int i = 0; i < 2; i++)
-        bench_line(what[i], NULL, bench_median(times[i], rounds),
-                   "a bare program", bare, 1e3, "ms", 5);
+        bench_line(rows[i].what, NULL, bench_median(times[i], rounds),
+                   "a bare program", bare, 1e3, "ms", rows[i].at_most);
 }
 
 int main(int argc, char **argv)

@@ -576,6 +576,26 @@ static void every_code_point_is_written_validly(void **state)
     assert_int_equal(pr_utf8_columns("h\xc3\xa9\xf0\x9f\x98\x80"), 3);
 }
 
+/* What does not fit leaves what was there as it was. */
+static void printf_stops_at_the_maximum(void **state)
+{
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(70);
+
+    (void)state;
+    for (int i = 0; i < 7; i++) /* the first room is of 64 bytes */
+        pr_buf_printf(&out, "%010d", i);
+    assert_true(pr_buf_ok(&out));
+    assert_int_equal(out.len, 70);
+    assert_string_equal(out.data + 60, "0000000006");
+    out.len = 69;
+    out.data[69] = '\0';
+    for (int i = 0; i < 2; i++) {
+        pr_buf_printf(&out, "%d", 42);
+        assert_true(out.over);
+        assert_int_equal(strlen(out.data), 69);
+    }
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -599,6 +619,7 @@ int main(void)
         TEST(utf8_is_told_from_what_is_not),
         TEST(text_is_cut_between_characters),
         TEST(every_code_point_is_written_validly),
+        cmocka_unit_test(printf_stops_at_the_maximum),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
