@@ -82,7 +82,7 @@ class Batch:
                 ("num_classes", self.classes),
                 ("data_folder", '"%s/${dataset.record_element_type}"' % root)):
             args += ["-P", "dataset.%s=%s" % (name, value)]
-        # Waiting for the disk was nine tenths of this test.
+        # Nothing here outlives the test: no need to wait for the disk.
         args += ["-P", "run.fsync=false",
                  "-P", 'storage.engine="%s"' % self.engine]
         args += ["-V", "dataset.record_element_type=[%s]"
