@@ -131,6 +131,23 @@ def scoreboard():
     s.check("nonsense" in str(status), "a name that is none: %s" % status)
 
 
+# ---- one that takes too long
+
+def too_long():
+    sleeps = script("sleeps", "#!%s\nimport os, json, time\n"
+                    "with open(os.environ['BENCH_ROWS'], 'a') as f:\n"
+                    "    print(json.dumps(%r), file=f)\n"
+                    "time.sleep(600)\n" % (sys.executable, ROWS[0]))
+    bench = known(sleeps=[sleeps])["sleeps"]
+    status, rows, skipped = run.run_one(bench, s.path(), s.path(), {}, left=1)
+    s.check(status == 0 and "ONLY=sleeps" in skipped[-1],
+            "out of time: %s %s %s" % (status, rows, skipped))
+    bench["timeout"] = 0.1
+    status, rows, skipped = run.run_one(bench, s.path(), s.path(), {})
+    s.check("timed out" in str(status), "it hangs, and is not broken: %s"
+            % status)
+
+
 # ---- DLIO's account of its epochs, under both of its names
 
 FAKE = """#!%s
@@ -207,6 +224,7 @@ class Kept:
 
 without_numpy(sys.argv[1])
 scoreboard()
+too_long()
 dlio()
 older()
 s.finish("benchmarks: rows, goals, peers that are missing, older programs")
