@@ -286,7 +286,9 @@ def machine(build, load):
         "memory": "%.0f GB" % (memory / 1e9),
         "system": "%s, Linux %s" % (system.get("PRETTY_NAME", "?"),
                                     platform.release()),
-        "load": "%.1f before" % load,
+        "load": "%.1f before, %.1f after%s" % (
+            load, os.getloadavg()[0], "; the machine had other things to do, "
+            "these figures mean little" if load > os.cpu_count() else ""),
         "versions": peers.versions()}
 
 
@@ -329,8 +331,8 @@ def main():
     for name in broken:
         print("BROKEN: %s, see %s" % (name, os.path.relpath(
             os.path.join(args.folder, name + ".txt"))))
-    print("%s; load %s, %s" % (duration(seconds), about["load"],
-                               about["processors"]))
+    print("%s on %s; load %s" % (duration(seconds), about["processors"],
+                                 about["load"]))
     for path in filter(None, (args.json, os.path.join(args.folder,
                                                       "bench.json"))):
         with open(path, "w", encoding="utf-8") as f:
