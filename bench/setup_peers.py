@@ -117,7 +117,7 @@ def set_up(say):
     os.makedirs(FOLDER, exist_ok=True)
     env = checkouts()
     install(VENV, requirements(), say)
-    if os.access(PYTHON, os.X_OK):
+    if "numpy" in installed(VENV):  # else the system's has more
         env.update(PYTHON=PYTHON, PRONY_TORCH_PYTHON=PYTHON,
                    PRONY_MATPLOTLIB_PYTHON=PYTHON)
         dlio = os.path.join(VENV, "bin", "dlio_benchmark")

@@ -2,6 +2,7 @@
 in the thing is done once and the seconds it took go out."""
 
 import os
+import re
 import shlex
 import sys
 import time
@@ -30,6 +31,18 @@ def ask_dlios(why):
         cannot("%s; set PYTHON to a Python that has torch" % why)
     os.environ["BENCH_OTHER_PYTHON"] = "1"
     os.execv(other, [other] + sys.argv)
+
+
+def dlio_workload(config, folder):
+    """A workload file for DLIO: Hydra finds it by the name bench in a folder
+    called workload. Older versions know sizes of records by other names."""
+    os.makedirs(os.path.join(folder, "workload"))
+    with open(config, encoding="utf-8") as f:
+        text = re.sub(r"^( *record_length)_bytes(\w*:.*)$", r"\g<0>\n\1\2",
+                      f.read(), flags=re.MULTILINE)
+    with open(os.path.join(folder, "workload", "bench.yaml"), "w",
+              encoding="utf-8") as f:
+        f.write(text)
 
 
 def files(folder):

@@ -18,15 +18,12 @@ DATA = os.path.join(DIR, "dlio-data")
 
 
 def prepare():
-    """Hydra finds a workload by its name in a folder called workload."""
     if not shutil.which(PROGRAM):
         _peer.cannot("no program '%s'; set DLIO to DLIO's dlio_benchmark"
                      % PROGRAM)
     if not os.path.exists(CONFIG):
         _peer.cannot("no file '%s'" % CONFIG)
-    folder = os.path.join(DIR, "dlio-config", "workload")
-    os.makedirs(folder)
-    shutil.copy(CONFIG, os.path.join(folder, "bench.yaml"))
+    _peer.dlio_workload(CONFIG, os.path.join(DIR, "dlio-config"))
 
 
 def moment(text, what):
@@ -49,9 +46,11 @@ def work():
     whole = time.perf_counter() - start
     seconds = (moment(run.stdout, "Generation done") -
                moment(run.stdout, "Starting data generation")).total_seconds()
-    made = len(os.listdir(os.path.join(DATA, "train")))
-    if made != 32:
-        sys.exit("DLIO made %d files" % made)
+    made = [os.path.getsize(name)
+            for name in _peer.files(os.path.join(DATA, "train"))]
+    if len(made) != 32 or min(made) < 20e6:
+        sys.exit("DLIO made %d files, the smallest of %d bytes"
+                 % (len(made), min(made)))
     shutil.rmtree(DATA)
     return seconds, whole - seconds
 

@@ -21,13 +21,10 @@ RUN = os.path.join(DIR, NAME, "run")
 
 
 def prepare():
-    """Hydra finds a workload by its name in a folder called workload."""
     if not COMMAND or not shutil.which(COMMAND[0]):
         _peer.cannot("no program '%s'; set PRONY_DLIO to DLIO's "
                      "dlio_benchmark" % PROGRAM)
-    folder = os.path.join(DIR, NAME, "config", "workload")
-    os.makedirs(folder)
-    shutil.copy(CONFIG, os.path.join(folder, "bench.yaml"))
+    _peer.dlio_workload(CONFIG, os.path.join(DIR, NAME, "config"))
 
 
 def moment(text):

@@ -152,6 +152,10 @@ def too_long():
 
 FAKE = """#!%s
 import json, os, sys
+config = os.path.join(sys.argv[2], "workload", "bench.yaml")
+text = open(config).read()
+assert "\\n  record_length_bytes: 20971520\\n" in text, text
+assert "\\n  record_length: 20971520\\n" in text, text
 folder = [w for w in sys.argv if w.startswith("hydra.run.dir=")][0][14:]
 os.makedirs(folder)
 epoch = {"block1": {"start": "2026-01-01T00:00:00.0",
