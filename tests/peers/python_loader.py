@@ -184,7 +184,8 @@ sys.exit(subprocess.call([sys.executable, "-c",
                           code + chr(10) + os.environ["HDF5"], "again"]))
 """, HDF5=MAKE + HDF5)
 else:
-    check(True, "hdf5 # SKIP no h5py in %s" % sys.executable)
+    check(True, "hdf5 # SKIP no h5py in %s; install "
+          "python3-h5py" % sys.executable)
 case("the same seed, the same order; each epoch another; a whole one after a "
      "break", """
 make()
