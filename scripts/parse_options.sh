@@ -1,5 +1,5 @@
 # Options of a launcher as variables: "--exp_model resnet50" sets exp_model.
-# To be sourced: ". $DLBS_ROOT/scripts/parse_options.sh". Works in sh and bash.
+# To be sourced: . "$DLBS_ROOT/scripts/parse_options.sh". Works in sh and bash.
 #
 # What comes after the options is left in "$@". A "-" in a name becomes "_".
 # $unknown_params_action says what is done with an option whose variable is not

@@ -59,11 +59,13 @@ void pr_attempt_judge(const struct pr_waiting *w, struct pr_attempt *a,
 }
 
 /* What follows "prony: " in the last line that begins so. NULL: none does; a
- * replica that was killed has no words of its own, but mpirun has. */
-static const char *last_words(const char *text)
+ * replica that was killed has no words of its own, but mpirun has, in a line
+ * that since version 5 of Open MPI is broken within the sentence. */
+static const char *last_words(char *text)
 {
     static const char mark[] = "prony: ", other[] = " noticed that ";
-    const char *words = NULL, *noticed = strstr(text, other);
+    const char *words = NULL;
+    char *noticed = strstr(text, other), *end;
 
     while (*text) {
         if (strncmp(text, mark, strlen(mark)) == 0)
@@ -71,9 +73,11 @@ static const char *last_words(const char *text)
         text += strcspn(text, "\n");
         text += *text == '\n';
     }
-    if (!words && noticed)
-        words = noticed + strlen(other);
-    return words;
+    if (words || !noticed)
+        return words;
+    for (end = noticed; (end = strchr(end, '\n')) && end[-1] != '.'; end++)
+        *end = ' ';
+    return noticed + strlen(other);
 }
 
 void pr_attempt_take_words(const char *log_path, size_t lines,

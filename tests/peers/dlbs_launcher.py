@@ -34,8 +34,8 @@ done
 # What most of DLBS's own scripts look like.
 PLAIN = r"""#!/bin/bash
 unknown_params_action=set
-. $DLBS_ROOT/scripts/parse_options.sh || exit 1
-. $DLBS_ROOT/scripts/utils.sh
+. "$DLBS_ROOT/scripts/parse_options.sh" || exit 1
+. "$DLBS_ROOT/scripts/utils.sh"
 loginfo "$0 $*" >> ${exp_log_file}
 echo "__exp.framework_title__=\"MXNet\"" >> ${exp_log_file}
 __batch_file__="$(dirname ${exp_log_file})/${exp_framework}_${exp_device_type}_${exp_model}.batch"

@@ -21,7 +21,7 @@ MODELS = {
     "translator": (16, 200, 0.75, "nn.learning_rate=0.005"),
     "recom": (64, 200, 0.8, "nn.learning_rate=0.005"),
     "ssd": (4, 50, 0.6),
-    "fast_style": (2, 120, 0.75),
+    "fast_style": (2, 120, 0.85),
     "deep_speech2": (8, 80, 0.6),
     "bert": (16, 200, 0.85, "nn.learning_rate=0.003"),
     "gpt": (16, 200, 0.8, "nn.learning_rate=0.003"),

@@ -3,6 +3,8 @@
 #include "base/checksum.h"
 #include "files_tool.h"
 
+#include <png.h>
+
 static struct pr_file_spec spec_of(enum pr_dtype type, uint64_t height,
                                    uint64_t width, uint64_t channels)
 {
@@ -345,7 +347,9 @@ static void checksums_are_skipped_on_demand(void **state)
     (void)state;
     memcpy(file, rgb, sizeof file);
     file[sizeof file - 13] ^= 1; /* of the image; the end has 12 bytes */
+#ifdef PNG_IGNORE_ADLER32        /* not every libpng can leave that out */
     file[sizeof file - 17] ^= 1; /* of what was compressed */
+#endif
     file[29] ^= 1;
     place_init(&place, "memory");
     assert_int_equal(open_and_read(&place, &x, file, sizeof file, NULL),

@@ -1,5 +1,6 @@
 /* What charts are drawn on: kinds by their names, and that PNG and PDF are what
  * they say. Skipped where cairo is not. */
+#include "base/deflate.h"
 #include "present/canvas_impl.h"
 #include "present/chart.h"
 #include "skip.h"
@@ -105,6 +106,28 @@ static void png_is_as_large_as_told(void **state)
     pr_buf_done(&out);
 }
 
+/* Since 1.18 cairo compresses objects too: they are added in plain. */
+static void unpack(struct pr_buf *pdf)
+{
+    static const char mark[] = ">>\nstream\n";
+    struct pr_inflate *z = pr_inflate_new();
+    size_t len = pdf->len;
+
+    assert_non_null(z);
+    for (size_t at = 0; at + sizeof mark < len; at++) {
+        static uint8_t plain[1 << 20];
+        const uint8_t *in = (const uint8_t *)pdf->data + at + sizeof mark - 1;
+        size_t in_len = len - at - (sizeof mark - 1), n = sizeof plain;
+
+        if (memcmp(pdf->data + at, mark, sizeof mark - 1) != 0)
+            continue;
+        pr_inflate_start(z, PR_WRAP_ZLIB);
+        if (pr_inflate_run(z, &in, &in_len, plain, &n) != PR_INFLATE_BAD)
+            pr_buf_add(pdf, plain, n);
+    }
+    pr_inflate_free(z);
+}
+
 static void pdf_is_one_page(void **state)
 {
     struct pr_buf out = PR_BUF_INIT(1 << 24);
@@ -113,9 +136,10 @@ static void pdf_is_one_page(void **state)
     need_cairo();
     assert_int_equal(draw(&pr_canvas_pdf, 1, &out), PR_OK);
     assert_memory_equal(out.data, "%PDF-", 5);
+    assert_memory_equal(out.data + out.len - 6, "%%EOF\n", 6);
+    unpack(&out);
     assert_non_null(memmem(out.data, out.len, "/Count 1", 8));
     assert_non_null(memmem(out.data, out.len, "[ 0 0 600 375 ]", 15));
-    assert_memory_equal(out.data + out.len - 6, "%%EOF\n", 6);
     pr_buf_done(&out);
 }
 

@@ -1,4 +1,5 @@
 /* The log file of a launcher: its head, its way into log.txt, its verdict. */
+#include "run/attempt_impl.h"
 #include "run/contract.h"
 #include "scratch.h"
 #include "torture.h"
@@ -404,11 +405,32 @@ static void what_ended_it_counts_more(void **state)
     }
 }
 
+/* Open MPI 5 breaks the line in which it tells of a killed replica. */
+static void words_of_mpirun_are_a_sentence(void **state)
+{
+    static const char *const rows[] = {
+        "---\nmpirun noticed that process rank 0 exited on signal 9.\n---\n",
+        "---\nprterun noticed that process rank 0 exited on\nsignal 9.\n---\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pr_attempt a = {
+            .status = PR_STATUS_FAILED,
+            .end = {.kind = PR_CHILD_ENDED, .wait_status = 137 << 8}};
+
+        spit(LOG_TXT, rows[i]);
+        pr_attempt_take_words(LOG_TXT, 20, &a);
+        assert_string_equal(a.reason, "process rank 0 exited on signal 9.");
+    }
+}
+
 #define IN_RUN(f) cmocka_unit_test_setup_teardown(f, enter_run, leave)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_RUN(words_of_mpirun_are_a_sentence),
         IN_RUN(the_head_is_that_of_dlbs),
         IN_RUN(a_rerun_keeps_no_old_results),
         IN_RUN(log_txt_may_be_the_file),
