@@ -46,7 +46,7 @@ def need_torch(script):
                 os.environ.get("PRONY_TRIED", "") + ":" + python)
             os.execv(python, [python, os.path.abspath(script)]
                      + sys.argv[1:])
-    skip("no PyTorch; \"make python-deps\", or set PRONY_TORCH_PYTHON")
+    skip("no PyTorch; \"make python-deps\"")
 
 
 class Prony:

@@ -16,8 +16,9 @@ need_extension()
 def example(name, variable=None, *modules, args="", before="", exits=False):
     python = interpreter(variable, *modules) if modules else sys.executable
     if not python:
-        check(True, "%s # SKIP no %s; \"make python-deps\", or set %s"
-              % (name, modules[0], variable))
+        titles = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
+        check(True, "%s # SKIP no %s; \"make python-deps\""
+              % (name, titles.get(modules[0], modules[0])))
         return
     path = os.path.join(SRC, "examples", "python", name)
     got = run("%s\nimport runpy, sys\nsys.argv = ['x', %s]\n"

@@ -16,7 +16,7 @@ from _tap import check, end
 need_extension()
 PYTHON = interpreter("PRONY_TORCH_PYTHON", "torch")
 if not PYTHON:
-    skip("no PyTorch; \"make python-deps\", or set PRONY_TORCH_PYTHON")
+    skip("no PyTorch; \"make python-deps\"")
 # Rank 0 takes 10 ms a batch of 4, rank 1 takes 30.
 SCRIPT = """
 import json, os, sys, time, torch

@@ -62,8 +62,7 @@ for python in (os.environ.get("PRONY_TORCH_PYTHON"), VENV,
         judge(version, name, ended)
     seen |= {version} - {None}
 if not seen:
-    skip("no PyTorch; \"make python-deps\", or set PRONY_TORCH_PYTHON and "
-         "PRONY_TORCH1_PYTHON")
+    skip("no PyTorch; \"make python-deps\"")
 if len(seen) < 2:
     check(True, "an older PyTorch # SKIP only %s is here; install "
           "Debian's python3-torch, or set PRONY_TORCH1_PYTHON" % "".join(seen))

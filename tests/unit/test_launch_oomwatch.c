@@ -146,7 +146,7 @@ static void death_by_the_oom_killer_is_told_apart(void **state)
     char script[256];
 
     if (!make_group())
-        skip_because("no memory group can be made here; run it as root where "
+        skip_because("no control groups of our own here; run it as root where "
                      "/sys/fs/cgroup can be written");
     snprintf(script, sizeof(script), "exec %s", eat);
     ev = run(t, script);

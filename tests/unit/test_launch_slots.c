@@ -123,7 +123,7 @@ static void slots_are_alike_and_apart(void **state)
     struct pr_cpus x, y;
 
     (void)state;
-    need(sysconf(_SC_NPROCESSORS_ONLN) > 1, "a second core");
+    need(sysconf(_SC_NPROCESSORS_ONLN) > 1, "second core");
     assert_true(pr_cpus_parse(a->cpus, &x) && pr_cpus_parse(b->cpus, &y));
     assert_false(pr_cpus_meet(&x, &y));
     assert_int_equal(a->n_cores, b->n_cores);
@@ -141,8 +141,9 @@ static void greedy_child_stays_on_its_cores(void **state)
     struct pr_child_event ev;
     char word[16], list[256];
 
-    need(sysconf(_SC_NPROCESSORS_ONLN) > 1, "a second core");
-    need(pr_slots_cpu_hold(slots) >= PR_HOLD_CGROUP1, "a cpuset");
+    need(sysconf(_SC_NPROCESSORS_ONLN) > 1, "second core");
+    need(pr_slots_cpu_hold(slots) >= PR_HOLD_CGROUP1,
+         "control groups of our own");
     spawn_in(t, 1, 0, NULL, pr_slots_get(slots, 1)->cpus);
     ev = expect_end(t, 1);
     assert_int_equal(ev.wait_status, 0);
@@ -162,7 +163,8 @@ static void a_child_alone_runs_out_of_its_memory(void **state)
     struct scratch *t = *state;
     struct pr_child_event ev;
 
-    need(pr_slots_memory_hold(slots) != PR_HOLD_NONE, "a memory limit");
+    need(pr_slots_memory_hold(slots) != PR_HOLD_NONE,
+         "control groups of our own");
     spawn_in(t, 1, 1,
              "echo here; while ! test -e go; do sleep 0.01; done; "
              "kill -KILL $$",
@@ -193,7 +195,8 @@ static void whose_worker_it_was_is_known(void **state)
     struct scratch *t = *state;
     struct pr_child_event ev;
 
-    need(pr_slots_memory_hold(slots) != PR_HOLD_NONE, "a memory limit");
+    need(pr_slots_memory_hold(slots) != PR_HOLD_NONE,
+         "control groups of our own");
     spawn_in(t, 1, 1, "while ! test -e go; do sleep 0.01; done; kill -KILL $$",
              NULL);
     (void)expect(t, 1, PR_CHILD_STARTED);
@@ -215,7 +218,8 @@ static void the_dead_by_their_own_hand_are_no_oom(void **state)
 {
     struct scratch *t = *state;
 
-    need(pr_slots_memory_hold(slots) != PR_HOLD_NONE, "a memory limit");
+    need(pr_slots_memory_hold(slots) != PR_HOLD_NONE,
+         "control groups of our own");
     spawn_in(t, 0, 0, NULL, "eat");
     assert_true(expect_end(t, 0).oom);
     spawn_in(t, 1, 0, "kill -KILL $$", NULL); /* in the same slot */

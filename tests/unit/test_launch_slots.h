@@ -125,9 +125,10 @@ static inline void spawn_in(struct scratch *t, uint32_t tag, unsigned slot,
 static inline void need(int there, const char *what)
 {
     if (!there)
-        skip_because("%s cannot be had here; run it as root where "
-                     "/sys/fs/cgroup can be written, on two cores",
-                     what);
+        skip_because("no %s here; %s", what,
+                     strstr(what, "core") ? "run it on two cores"
+                                          : "run it as root where "
+                                            "/sys/fs/cgroup can be written");
 }
 
 #endif

@@ -111,7 +111,7 @@ static void what_both_left_is_removed_by_the_next_run(void **state)
     struct scratch *t = *state;
 
     run_runner(t, 1);
-    need(n_groups > 0, "a control group");
+    need(n_groups > 0, "control groups of our own");
     assert_true(any_group() > 0);
     assert_int_equal(kill(told->survivor, 0), 0);
     make_two(); /* keeps other groups' names */

@@ -106,8 +106,8 @@ static void named_groups_are_used_and_stay(void **state)
     size_t notes;
 
     ask_for("CUDA_VISIBLE_DEVICES", pattern, sizeof pattern);
-    need(sysconf(_SC_NPROCESSORS_ONLN) > 1, "a second core");
-    need(make_named(2), "groups beside ours");
+    need(sysconf(_SC_NPROCESSORS_ONLN) > 1, "second core");
+    need(make_named(2), "control groups of our own");
     make_slots(&o);
     (void)pr_slots_notes(slots, &notes);
     assert_int_equal(notes, 0);
@@ -136,7 +136,7 @@ static void missing_groups_are_made_up_for(void **state)
     size_t notes;
 
     (void)state;
-    need(make_named(1), "groups beside ours");
+    need(make_named(1), "control groups of our own");
     ask_for("slot", pattern, sizeof pattern);
     make_slots(&o);
     note = pr_slots_notes(slots, &notes);
