@@ -85,6 +85,8 @@ made
                          "```console\n$ false\n```\n",
     "docs/skip_all.md": "<!-- test: setup\necho no GPU; exit 77\n-->\n"
                         "```console\n$ false\n```\n",
+    "docs/good_disturbed.md": "```console\n$ prony say 'Disturbed: x'\nb\n"
+                              "```\n",
     "docs/bad_output.md": "```console\n$ prony say a\nb\n```\n",
     "docs/bad_status.md": "```console\n$ prony fail 3\n```\n",
     "docs/bad_missing.md": "```console\n$ prony say a\n```\n",
@@ -95,6 +97,8 @@ EXAMPLES = {
                               "# expect: key: v*\nkey: value\n",
     "examples/good_two.json": "{}\n",
     "examples/good_two.cmd": "# exit: 3\nprony fail 3\n",
+    "examples/skip_disturbed.yaml": "# run: prony say 'Disturbed: x'\n"
+                                    "# expect: b\n",
     "examples/bad_mute.yaml": "a: 1\n",
     "examples/bad_fails.yaml": "# run: prony fail 3\n# run: true\n",
     "examples/bad_line.yaml": "# run: prony say a\n# expect: b\n",
@@ -112,7 +116,7 @@ def write(root, name, text):
 def run(root, *args):
     got = subprocess.run(
         [sys.executable, os.path.join(root, "tests/cli/run.py"), "--prony",
-         os.path.join(root, "prony"), "--timeout", "3", *args],
+         os.path.join(root, "prony"), "--timeout", "10", *args],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, "PRONY_X": "1"}, check=False)
     return got.returncode, got.stdout
