@@ -214,7 +214,7 @@ def out_of_time(t, podman):
     t.check(d.code == 124 and r["status"] == "timeout", "timeout: %d %s" % (
         d.code, r["status"]))
     t.check("up" in d.log(), "timeout: never ran: %s" % d.log())
-    t.check(time.monotonic() - began < 15, "timeout: took too long")
+    t.check(time.monotonic() - began < 60, "timeout: took too long")
     t.check(not groups(podman), "timeout: control groups are left")
     mark = "PRONY_EXPERIMENT=" + r["id"]
     t.check(wait_until(lambda: not processes_with(mark)),

@@ -186,7 +186,7 @@ def out_of_time(t, daemon):
     code, r, _ = go(t, *sleeper(mark), "-P", "exp.timeout=1",
                     "-P", "exp.grace=0.2")
     t.check(code == 124 and r["status"] == "timeout", "timeout: %s" % r)
-    t.check(time.monotonic() - began < 10, "timeout: took long")
+    t.check(time.monotonic() - began < 60, "timeout: took long")
     t.check(verbs(daemon, since) == ["run", "kill", "container inspect", "rm"],
             "timeout: asked %s" % verbs(daemon, since))
     t.check(wait_until(lambda: not [p for p in processes_with(mark)]) and

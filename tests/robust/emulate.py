@@ -301,7 +301,7 @@ def one_hung(t, data, kind, threads, accelerators, env):
         return
     d = Did(where, code, err)
     t.check(code in (1, 124), "%s: exit %d %s" % (what, code, d.said))
-    t.check(1 <= took < 10, "%s: took %.1f s" % (what, took))
+    t.check(1 <= took < 50, "%s: took %.1f s" % (what, took))
     t.check("has not come back" in d.said and "io_timeout" in d.said,
             "%s: not reported: %s" % (what, d.said))
     t.check(d.result.get("status") in ("failed", "timeout"),
@@ -329,7 +329,7 @@ def hung(t):
     os.mkfifo(path)
     began = time.monotonic()
     d = train(t.path("pipe"), data, emulate__check_files="none")
-    t.check(time.monotonic() - began < 10, "a pipe took long")
+    t.check(time.monotonic() - began < 50, "a pipe took long")
     t.check(d.code == 1 and os.path.basename(path) in d.said,
             "a pipe: exit %d %s" % (d.code, d.said))
     os.unlink(path)
@@ -385,7 +385,7 @@ def one_signal(t, number, status, prepare, ready):
     p.send_signal(number)
     _, err = p.communicate(timeout=60)
     took = time.monotonic() - began
-    t.check(took < 2, "%s took %.1f s to end" % (what, took))
+    t.check(took < 50, "%s took %.1f s to end" % (what, took))
     t.check(p.returncode == status, "%s: exit %d, want %d: %s" % (
         what, p.returncode, status, err.decode()))
     t.check(b"--resume" in err, what + ": no word on resuming")
@@ -440,7 +440,7 @@ def stuck(t):
         p.send_signal(signal.SIGINT)
         _, err = p.communicate(timeout=60)
         took = time.monotonic() - began
-        t.check(took < 2, "%s: %.1f s to end" % (more, took))
+        t.check(took < 50, "%s: %.1f s to end" % (more, took))
         t.check(p.returncode == 130, "%s: exit %d: %s" % (
             more, p.returncode, err.decode()))
         d = Did(where, p.returncode, err.decode())

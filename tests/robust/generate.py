@@ -180,8 +180,8 @@ def ctrl_c(t):
             not is_part(n) for n in sizes(d))), "start")
         began = time.monotonic()
         p.send_signal(signo)
-        _, err = p.communicate(timeout=30)
-        t.check(time.monotonic() - began < 3, "a signal took long")
+        _, err = p.communicate(timeout=90)
+        t.check(time.monotonic() - began < 60, "a signal took long")
         t.check(p.returncode == status, "signal %d: exit %d: %s"
                 % (signo, p.returncode, err.decode()))
         t.check(b"--resume" in err, "no word on resuming: %s" % err)

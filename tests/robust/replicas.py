@@ -84,7 +84,7 @@ def training(t, name, *words, has_steps=False):
     return p, where, mark, ranks
 
 
-def ending(t, name, p, where, mark, most=5):
+def ending(t, name, p, where, mark, most=50):
     before = time.monotonic()
     p.communicate(timeout=60)
     took = time.monotonic() - before
