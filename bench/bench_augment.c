@@ -202,7 +202,8 @@ static void against_library(struct work *w)
     bench_ratio("decode and augment, rate of pixels", &ways[0], &ways[1],
                 pixels, 0.9);
     say("decode and augment", &ways[0]);
-    bench_ratio("the same in batches", &ways[2], &ways[1], pixels, 0.9);
+    bench_ratio("decode and augment in batches", &ways[2], &ways[1], pixels,
+                0.9);
     say("augment alone", &ways[3]);
 }
 

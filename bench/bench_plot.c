@@ -53,7 +53,7 @@ static void measure(char *const *ours, char *const *theirs)
         .other = other * 1e3,
         .is_cost = true,
         .at_least = theirs ? 5 : 0});
-    bench_row(&(struct bench_row){.what = "memory of that",
+    bench_row(&(struct bench_row){.what = "memory of that chart",
                                   .unit = "MB",
                                   .ours = peak[0],
                                   .other_is = "matplotlib",
