@@ -173,7 +173,7 @@ static void mistakes_name_file_line_and_column(void **state)
         {"experiments:\n- parameters: 5\n", "f:2:15", "'parameters' must be"},
         {"experiments:\n- extensions: [{conditoin: {}}]\n", "f:2:17",
          "unknown key 'conditoin'"},
-        {"a:\n  experiment: x\n", "f:2:15", "no module:function"},
+        {"a:\n  experiment: x\n", "f:2:15", "not of the form module:function"},
         {"a: {experiment: command}\n", "f:1:17", "needs a 'command'"},
         {"a: {experiment: [m:f]}\n", "f", "cannot tell"},
         {"a: {experiment: m:f, arguments: 5}\n", "f:1:33", "'arguments'"},
