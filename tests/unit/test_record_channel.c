@@ -338,7 +338,7 @@ static void what_is_no_file_is_empty(void **state)
         assert_int_equal(sum.bad, 1);
         assert_int_equal(sum.first_bad_line, 0);
         assert_non_null(strstr(sum.first_bad.msg,
-                               i < 2 ? "no file any more" : "cannot open"));
+                               i < 2 ? "not a file any more" : "cannot open"));
     }
 }
 

@@ -149,7 +149,7 @@ static void what_cannot_be_is_refused(void **state)
         {"\"exp.dtype\": \"float16\"", PR_E_UNAVAIL, "float16"},
         {"\"exp.replica_batch\": 0", PR_E_CONF, "no sample"},
         {"\"exp.num_batches\": 0", PR_E_CONF, "no batch"},
-        {"\"exp.model_opts\": [1]", PR_E_CONF, "no map"},
+        {"\"exp.model_opts\": [1]", PR_E_CONF, "not a map"},
         {"\"exp.num_local_replicas\": 1, \"exp.num_replicas\": 2", PR_E_CONF,
          "1 of 2 replicas"},
         {"\"nn.learning_rate\": -0.5", PR_E_CONF, "at least 0, got -0.5"},
