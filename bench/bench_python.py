@@ -79,9 +79,8 @@ def line(what, ours, unit, other_is, other, cost=False, **goal):
         row["met"] = (value >= goal["at_least"] if "at_least" in goal
                       else value <= goal["at_most"])
         words += " (goal: %s %g) %s" % (
-            *("at least", goal["at_least"]) if "at_least" in goal
-            else ("at most", goal["at_most"]),
-            "met" if row["met"] else "missed")
+            "at least" if "at_least" in goal else "at most",
+            next(iter(goal.values())), "met" if row["met"] else "missed")
     print(words, flush=True)
     say(row)
 

@@ -5,6 +5,7 @@ goal is met or missed in the right direction; an older program that is faster is
 seen."""
 
 import contextlib
+import glob
 import io
 import json
 import os
@@ -226,6 +227,18 @@ class Kept:
         return done
 
 
+def scripts():
+    """What no other test starts can at least be read."""
+    for path in glob.glob(os.path.join(SRC, "bench", "**", "*.py"),
+                          recursive=True):
+        with open(path, encoding="utf-8") as f:
+            try:
+                compile(f.read(), path, "exec")
+            except SyntaxError as e:
+                s.check(False, str(e))
+
+
+scripts()
 without_numpy(sys.argv[1])
 scoreboard()
 too_long()
