@@ -3,7 +3,6 @@ explode, definitions and files that are wrong, signals and kills at any moment,
 a full disk. And what it promises: the same losses in each run, and a network
 that learns to read. Needs oneDNN; skipped loudly without."""
 
-import contextlib
 import glob
 import json
 import os
@@ -13,7 +12,8 @@ import subprocess
 import sys
 import time
 
-from _robust import PRONY, Scratch, processes_with, run, start, wait_until
+from _robust import (PRONY, Scratch, processes_with, progress_of, run, start,
+                     wait_until)
 
 BASE = ["exp.framework=native", "exp.model=lenet", "exp.replica_batch=4",
         "exp.num_batches=3", "nn.peak=false", "nn.threads=1"]
@@ -227,14 +227,8 @@ LONG = ["exp.num_batches=1000000", "nn.data=digits"]
 
 def started(t, where):
     """Whether the first steps are done: progress is told of the data, too."""
-    def there():
-        for path in glob.glob(os.path.join(where, "experiments", "*",
-                                           "progress.json")):
-            with contextlib.suppress(OSError), open(path) as f:
-                if "batch " in f.read():
-                    return True
-        return False
-    return t.check(wait_until(there), "it did not start")
+    return t.check(wait_until(lambda: "batch " in progress_of(where)),
+                   "it did not start")
 
 
 def interrupted(t):

@@ -9,7 +9,8 @@ import signal
 import sys
 import time
 
-from _robust import Scratch, processes_with, run, start, wait_until
+from _robust import (Scratch, processes_with, progress_of, run, start,
+                     wait_until)
 
 BASE = ["exp.framework=native", "exp.model=lenet", "--tiny", "nn.data=digits",
         "exp.num_batches=6", "nn.peak=false", "nn.threads=1"]
@@ -89,8 +90,7 @@ def begin(t, name, *words):
     where = t.path(name)
     p = start(["run", "-o", where, "--progress", "never"] + BASE + TWO + LONG
               + list(words))
-    there = os.path.join(where, "experiments", "*", "progress.json")
-    t.check(wait_until(lambda: glob.glob(there)),
+    t.check(wait_until(lambda: "batch " in progress_of(where)),
             "%s: it did not start" % name)
     return where, p
 

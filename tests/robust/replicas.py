@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 
-from _robust import PRONY, Scratch, processes_with, run, start, wait_until
+from _robust import (PRONY, Scratch, processes_with, progress_of, run, start,
+                     wait_until)
 
 BASE = ["exp.framework=native", "exp.model=lenet", "exp.replica_batch=4",
         "nn.peak=false", "nn.threads=1", "nn.data=digits",
@@ -54,17 +55,6 @@ def ranks_of(mark):
             found[int(name[10:])] = pid
             found[0] = parent
     return found
-
-
-def progress_of(where):
-    """What a training says of itself; steps are counted as batches."""
-    for path in glob.glob(where + "/experiments/*/progress.json"):
-        try:
-            with open(path, encoding="utf-8") as f:
-                return f.read()
-        except OSError:
-            pass
-    return ""
 
 
 def training(t, name, *words, has_steps=False):
