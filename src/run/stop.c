@@ -1,6 +1,7 @@
 /* Signals as data, by signalfd. */
 #include "run/stop.h"
 
+#include <stdbool.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -25,12 +26,16 @@ int pr_stop_init(struct pr_stop *s, struct pr_err *err)
 
 void pr_stop_done(struct pr_stop *s)
 {
+    bool is_known = s->count > 0;
+
     if (s->fd < 0)
         return;
     pr_stop_read(s); /* or they would strike once unblocked */
     close(s->fd);
     s->fd = -1;
     pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
+    if (!is_known && s->count) /* nobody will ask any more */
+        raise(s->signo);
 }
 
 void pr_stop_read(struct pr_stop *s)
