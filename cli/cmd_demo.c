@@ -351,7 +351,7 @@ static int demo_more(struct demo *d, struct pr_err *err)
         rc = tell_stop(d, "page", "for a browser", "", below(d, "report.html"),
                        err);
     return rc ? rc
-              : tell_stop(d, "capacity", "accelerators that a storage feeds",
+              : tell_stop(d, "capacity", "how many accelerators it can feed",
                           "prony capacity unet3d_h100 -d DIR", "", err);
 }
 

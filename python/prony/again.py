@@ -245,8 +245,8 @@ def _holder(loader: Any) -> Any:
 
 
 def _stood_still(holder: Any, before: _State, rest: Rest) -> bool:
-    """Counting how often it is begun is no position: another batch, then, has
-    to leave everything as it was."""
+    """A loader may count how often it is started, which is not a position in
+    the data: so one more batch must leave everything as it was."""
     after = _State(holder)
     if after.sum == before.sum:
         return True
