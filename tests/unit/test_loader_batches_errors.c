@@ -281,16 +281,17 @@ static void stopping_ends_waiting(void **state)
     kit_done(&k);
 }
 
-/* A thread that hangs is left behind: in a process of its own. */
+/* A thread that hangs is left behind: in a process of its own, and what it
+ * still uses outlives this function. */
 static int hang(void)
 {
     static struct kit k;
+    static struct virtual_clock time;
     static float input[16];
-    struct virtual_clock time;
+    static int32_t labels[4];
     struct pr_batches_opts o;
     struct pr_batches *b;
     struct pr_err err = {0};
-    int32_t labels[4];
 
     kit_init(&k, "{'storage.engine': 'null', 'storage.latency': 30,"
                  "'dataset.num_files_train': 20, 'dataset.format': 'npy',"
