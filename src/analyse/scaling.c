@@ -14,11 +14,6 @@ static const char *const words[] = {
     [PR_SCALING_EXPLORATION] = "exploration",
 };
 
-const char *pr_scaling_word(enum pr_scaling_type type)
-{
-    return words[type];
-}
-
 bool pr_scaling_find(const char *word, enum pr_scaling_type *ret)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

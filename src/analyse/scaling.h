@@ -15,7 +15,6 @@ enum pr_scaling_type {
 };
 
 /* weak-scaling, strong-scaling, exploration. */
-const char *pr_scaling_word(enum pr_scaling_type type);
 bool pr_scaling_find(const char *word, enum pr_scaling_type *ret);
 
 struct pr_scaling_opts {

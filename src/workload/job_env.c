@@ -95,14 +95,3 @@ int pr_job_start_env(struct pr_job *job, const char *const *extra, size_t count,
     ret->env = env;
     return PR_OK;
 }
-
-int pr_job_env(struct pr_job *job, const char *const *extra, size_t extra_count,
-               const char ***ret, struct pr_err *err)
-{
-    struct pr_start start = {0};
-    int rc = pr_job_start_env(job, extra, extra_count, &start, err);
-
-    if (!rc)
-        *ret = start.env;
-    return rc;
-}

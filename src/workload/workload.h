@@ -107,10 +107,6 @@ int pr_job_init(struct pr_job *job, const char *id, const char *dir,
 /* Whether exp.status says that it is planned but not to be run. */
 bool pr_job_is_off(const struct pr_job *job);
 
-/* Our environment with runtime.env.* and extra NAME=value words laid over. */
-int pr_job_env(struct pr_job *job, const char *const *extra, size_t count,
-               const char ***ret, struct pr_err *err) PR_MUST_CHECK;
-
 /* Estimates any job: that of its workload, and its timeout. */
 int pr_job_cost(struct pr_job *job, struct pr_cost *ret,
                 struct pr_err *err) PR_MUST_CHECK;
