@@ -15,7 +15,7 @@ static int write_file(struct pr_plan *p, const char *path, bool full,
                       struct pr_err *err)
 {
     uint64_t n = 0;
-    int rc = pr_plan_write_file(p, path, full, &n, err);
+    int rc = pr_plan_write_file(p, path, full, false, &n, err);
 
     if (!rc)
         say(SAY_INFO, "%llu experiment%s planned in %s\n",

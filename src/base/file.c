@@ -2,8 +2,8 @@
 #include "base/file.h"
 
 #include "base/buf.h"
+#include "base/sync.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -217,30 +217,6 @@ static int open_special(const char *path)
     return fd;
 }
 
-/* ---- what outlives a power cut */
-
-/* Some file systems cannot, which is not ours to mend. */
-static bool is_synced(int rc)
-{
-    return rc == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ||
-           errno == ENOSYS;
-}
-
-int pr_sync_names(const char *folder, struct pr_err *err)
-{
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = PR_OK;
-
-    if (fd < 0 && errno == EACCES)
-        return PR_OK; /* we may write there, not look */
-    if (fd < 0 || !is_synced(fsync(fd)))
-        rc = pr_fail_errno(err, PR_E_IO, folder,
-                           "cannot bring the folder to the device");
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
 /* The folder that a path is in. False: too long. */
 static bool folder_of(const char *path, char out[static 4096])
 {
@@ -259,58 +235,6 @@ static int sync_folder_of(const char *path, struct pr_err *err)
     char folder[4096];
 
     return folder_of(path, folder) ? pr_sync_names(folder, err) : PR_OK;
-}
-
-/* A regular file of a folder; -1: it is none, or gone, or not ours to open. */
-static int open_in(DIR *dir, const char *name)
-{
-    int fd = openat(dirfd(dir), name,
-                    O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
-    struct stat st;
-
-    if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-static bool is_temporary(const char *name)
-{
-    return strncmp(name, PR_TEMP_PREFIX, strlen(PR_TEMP_PREFIX)) == 0;
-}
-
-/* All files are on their way before the first is waited for: the file system
- * has them with one entry of its journal then, not with one each. Half-made
- * ones are waited for by those who make them. */
-int pr_sync_files(const char *folder, bool (*of)(void *ctx, const char *name),
-                  void *ctx, struct pr_err *err)
-{
-    DIR *dir = opendir(folder);
-    int rc = PR_OK;
-
-    if (!dir)
-        return pr_fail_errno(err, PR_E_IO, folder, "cannot open");
-    for (int waits = 0; waits < 2; waits++) {
-        struct dirent *e;
-
-        rewinddir(dir);
-        while (!rc && (e = readdir(dir))) {
-            int fd = of && !of(ctx, e->d_name) ? -1 : open_in(dir, e->d_name);
-
-            if (fd >= 0 && !waits)
-                (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-            else if (fd >= 0 && !is_temporary(e->d_name) &&
-                     !is_synced(fdatasync(fd)))
-                rc =
-                    pr_fail_errno(err, PR_E_IO, folder,
-                                  "cannot bring '%s' to the device", e->d_name);
-            if (fd >= 0)
-                close(fd);
-        }
-    }
-    closedir(dir);
-    return rc;
 }
 
 /* ---- writing whole files */
@@ -362,7 +286,7 @@ static bool settle(const struct pr_new_file *f)
 {
     if (f->later)
         (void)sync_file_range(f->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-    return f->later || is_synced(fdatasync(f->fd));
+    return f->later || pr_synced(fdatasync(f->fd));
 }
 
 int pr_file_commit(struct pr_new_file *f, struct pr_err *err)

@@ -62,12 +62,6 @@ int pr_file_write(const char *path, const void *data, size_t len,
 int pr_file_write_later(const char *path, const void *data, size_t len,
                         struct pr_err *err) PR_MUST_CHECK;
 
-/* Have the regular files in a folder, not those below it, on stable storage,
- * those that `of` says yes to (NULL: all); and the names in it. */
-int pr_sync_files(const char *folder, bool (*of)(void *ctx, const char *name),
-                  void *ctx, struct pr_err *err) PR_MUST_CHECK;
-int pr_sync_names(const char *folder, struct pr_err *err) PR_MUST_CHECK;
-
 /* Writes all of it, whatever the kernel takes at a time. False: errno. */
 bool pr_write_all(int fd, const void *data, size_t len);
 

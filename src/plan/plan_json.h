@@ -11,9 +11,10 @@
 
 #include "plan/plan.h"
 
-/* The same to a file, whole or not at all. */
+/* The same to a file, whole or not at all; later: as struct pr_new_file. */
 int pr_plan_write_file(struct pr_plan *p, const char *path, bool full,
-                       uint64_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
+                       bool later, uint64_t *ret_count,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 /* The parameters of an experiment that a plan stores: set, derived or read;
  * with full, all. Appends `{"a": 1, …}`. False when out of memory. */

@@ -185,11 +185,12 @@ static int to_file(void *ctx, const char *data, size_t len, struct pr_err *err)
 }
 
 int pr_plan_write_file(struct pr_plan *p, const char *path, bool full,
-                       uint64_t *ret_count, struct pr_err *err)
+                       bool later, uint64_t *ret_count, struct pr_err *err)
 {
     struct pr_new_file f;
     int rc = pr_file_create(path, &f, err);
 
+    f.later = later;
     if (!rc)
         rc = pr_plan_write(p, full, to_file, &f, ret_count, err);
     if (!rc)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/sync.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -61,19 +62,50 @@ static void put_result(struct pr_buf *b, const struct pr_result *r)
 
 /* What the result speaks of: a result that outlives a power cut alone would
  * hide that its log did not. */
-static int sync_rest(const struct pr_rundir *d, const char *id,
+static int sync_rest(const struct pr_rundir *d, const char *folder,
                      struct pr_err *err)
 {
-    char folder[4096];
-    int rc = pr_rundir_file(d, id, "", folder, err);
+    char all[4096];
+    int rc = pr_sync_files(folder, NULL, NULL, err);
 
     if (!rc)
-        rc = pr_sync_files(folder, NULL, NULL, err);
+        rc = pr_rundir_path(d, "experiments", all, err);
     if (!rc)
-        rc = pr_rundir_path(d, "experiments", folder, err);
-    if (!rc)
-        rc = pr_sync_names(folder, err);
+        rc = pr_sync_names(all, err);
     return rc ? rc : pr_rundir_sync(d, err);
+}
+
+/* By one call for all. A cut before that call leaves no result, or all that it
+ * speaks of. */
+static int commit_at_once(const struct pr_rundir *d, const char *folder,
+                          struct pr_new_file *f, struct pr_err *err)
+{
+    int rc = pr_sync_data(folder, err);
+
+    if (rc) {
+        pr_file_discard(f);
+        return rc;
+    }
+    f->later = true;
+    rc = pr_file_commit(f, err);
+    if (rc || pr_sync_all(d->experiments_fd))
+        return rc;
+    rc = sync_rest(d, folder, err);
+    return rc ? rc : pr_sync_names(folder, err);
+}
+
+static int commit(const struct pr_rundir *d, const char *folder,
+                  struct pr_new_file *f, struct pr_err *err)
+{
+    int rc;
+
+    if (!f->later && pr_sync_is_one(d->experiments_fd))
+        return commit_at_once(d, folder, f, err);
+    rc = f->later ? PR_OK : sync_rest(d, folder, err);
+    if (!rc)
+        return pr_file_commit(f, err);
+    pr_file_discard(f);
+    return rc;
 }
 
 int pr_result_write(const struct pr_rundir *d, const struct pr_result *r,
@@ -81,9 +113,11 @@ int pr_result_write(const struct pr_rundir *d, const struct pr_result *r,
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(MAX_RESULT);
     struct pr_new_file f;
-    char path[4096];
+    char path[4096], folder[4096];
     int rc = pr_rundir_file(d, r->id, "result.json", path, err);
 
+    if (!rc)
+        rc = pr_rundir_file(d, r->id, "", folder, err);
     if (rc)
         return rc;
     put_result(&b, r);
@@ -93,10 +127,8 @@ int pr_result_write(const struct pr_rundir *d, const struct pr_result *r,
     f.later = r->later;
     if (!rc)
         rc = pr_file_put(&f, b.data, b.len, err);
-    if (!rc && !r->later)
-        rc = sync_rest(d, r->id, err);
     if (!rc)
-        return pr_file_commit(&f, err);
+        return commit(d, folder, &f, err);
     pr_file_discard(&f);
     return rc;
 }

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/sync.h"
 #include "conf/regex.h"
 #include "conf/yaml.h"
 #include "plan/plan_json.h"
@@ -89,7 +90,7 @@ static int copy_plan(const char *path, const char *from, struct pr_err *err)
 
     if (rc)
         return rc;
-    rc = pr_file_write(path, view.data, view.len, err);
+    rc = pr_file_write_later(path, view.data, view.len, err);
     pr_file_unmap(&view);
     return rc;
 }
@@ -102,7 +103,7 @@ static int write_env(const struct pr_rundir *d, struct pr_err *err)
 
     if (!rc)
         rc = pr_session_env(d->path, &json, err);
-    return rc ? rc : pr_file_write(path, json.data, json.len, err);
+    return rc ? rc : pr_file_write_later(path, json.data, json.len, err);
 }
 
 const char *pr_session_data_root(const struct pr_rundir *d, struct pr_arena *a)
@@ -136,6 +137,17 @@ static void remove_dir(struct pr_rundir *d)
         (void)rmdir(d->path);
 }
 
+/* Plan and environment, before anything is done by them. */
+static int sync_dir(const struct pr_rundir *d, struct pr_err *err)
+{
+    int rc;
+
+    if (pr_sync_is_one(d->experiments_fd) && pr_sync_all(d->experiments_fd))
+        return PR_OK;
+    rc = pr_sync_files(d->path, NULL, NULL, err);
+    return rc ? rc : pr_sync_names(d->path, err);
+}
+
 static int create(const char *path, struct pr_plan *plan, const char *plan_file,
                   struct pr_rundir *ret, struct pr_err *err)
 {
@@ -147,7 +159,7 @@ static int create(const char *path, struct pr_plan *plan, const char *plan_file,
         return rc;
     rc = pr_rundir_path(ret, "plan.json", json, err);
     if (!rc)
-        rc = plan ? pr_plan_write_file(plan, json, false, &n, err)
+        rc = plan ? pr_plan_write_file(plan, json, false, true, &n, err)
                   : copy_plan(json, plan_file, err);
     if (!rc && plan && !n) {
         pr_fail(err, PR_E_CONF, "", "the plan has no experiments");
@@ -156,6 +168,8 @@ static int create(const char *path, struct pr_plan *plan, const char *plan_file,
     }
     if (!rc)
         rc = write_env(ret, err);
+    if (!rc)
+        rc = sync_dir(ret, err);
     if (rc)
         remove_dir(ret);
     return rc;

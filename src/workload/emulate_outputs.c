@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_build.h"
+#include "base/sync.h"
 #include "workload/emulate_dlio.h"
 #include "workload/emulate_watch.h"
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_build.h"
+#include "base/sync.h"
 #include "workload/generate_impl.h"
 
 #include <stdio.h>

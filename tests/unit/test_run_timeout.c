@@ -22,8 +22,8 @@ static double run_plan(const char *const *args, int want)
     assert_int_equal(make_plan(&plan_opts, args, &p, &err), PR_OK);
     assert_int_equal(system("rm -rf out"), 0);
     assert_int_equal(pr_rundir_create("out", &dir, &err), PR_OK);
-    assert_int_equal(pr_plan_write_file(p, "out/plan.json", false, NULL, &err),
-                     PR_OK);
+    assert_int_equal(
+        pr_plan_write_file(p, "out/plan.json", false, true, NULL, &err), PR_OK);
     pr_plan_free(p);
     opts.dir = &dir;
     rc = pr_run(&opts, &sum, &err);
