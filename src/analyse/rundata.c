@@ -27,7 +27,7 @@ int pr_rundata_open(const char *dir, struct pr_rundata **ret,
         return pr_fail(err, PR_E_IO, "", "the path '%.100s…' is too long", dir);
     }
     snprintf(path, sizeof path, "%s/plan.json", d->dir);
-    rc = pr_plan_file_open_in(d->dir, path, &d->plan, err);
+    rc = pr_plan_file_open_brief(d->dir, path, &d->plan, err);
     if (rc) {
         pr_free(d);
         if (rc == PR_E_IO)

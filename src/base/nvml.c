@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name, *older;
@@ -59,12 +60,51 @@ static void say_code(char *why, int rc)
         snprintf(why, PR_NVML_WHY, "NVIDIA's library fails with code %d", rc);
 }
 
+/* A line of /proc/bus/pci/devices: place, then vendor and device, in hex. */
+static bool has_pci_device(FILE *list)
+{
+    char line[512];
+
+    while (fgets(line, sizeof line, list)) {
+        const char *vendor = strchr(line, '\t');
+
+        if (vendor && strncmp(vendor + 1, "10de", 4) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* False: there is surely none, which is much sooner known than that there is
+ * no library in 40 folders. */
+static bool may_have_device(void)
+{
+    static const char *const signs[] = {
+        "/dev/nvidiactl", "/proc/driver/nvidia", "/dev/dxg", /* WSL */
+        "/dev/nvmap",     "/dev/nvhost-ctrl",                /* Tegra */
+    };
+    FILE *list;
+    bool has;
+
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (access(signs[i], F_OK) == 0)
+            return true;
+    list = fopen("/proc/bus/pci/devices", "re");
+    has = !list || has_pci_device(list);
+    if (list)
+        fclose(list);
+    return has;
+}
+
 static bool open_library(struct pr_nvml *n, char *why)
 {
     const char *other = getenv("PRONY_NVML");
 
     if (other && !*other) {
         say(why, "switched off by PRONY_NVML");
+        return false;
+    }
+    if (!other && !may_have_device()) {
+        say(why, "no NVIDIA device and no driver");
         return false;
     }
     n->so = dlopen(other ? other : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);

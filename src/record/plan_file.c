@@ -3,7 +3,20 @@
 
 #include <string.h>
 
-static int read_header(struct pr_plan_file *f, struct pr_err *err)
+/* Defaults are most of a small plan: they are read for those who want them. */
+static int take(struct pr_plan_file *f, const char *key, bool brief,
+                struct pr_value *ret, struct pr_err *err)
+{
+    const char *text;
+    size_t len;
+
+    *ret = (struct pr_value){.kind = PR_NULL};
+    return brief && strcmp(key, "defaults") == 0
+               ? pr_json_span(&f->walk, &text, &len, err)
+               : pr_json_take(&f->walk, f->arena, ret, err);
+}
+
+static int read_header(struct pr_plan_file *f, bool brief, struct pr_err *err)
 {
     const char *key;
     struct pr_value v;
@@ -17,7 +30,7 @@ static int read_header(struct pr_plan_file *f, struct pr_err *err)
                 break;
             return pr_json_enter(&f->walk, '[', err);
         }
-        rc = pr_json_take(&f->walk, f->arena, &v, err);
+        rc = take(f, key, brief, &v, err);
         if (rc)
             return rc;
         if (strcmp(key, "schema") == 0)
@@ -36,8 +49,8 @@ static int read_header(struct pr_plan_file *f, struct pr_err *err)
                    "then \"experiments\"");
 }
 
-int pr_plan_file_open_in(const char *dir, const char *path,
-                         struct pr_plan_file *ret, struct pr_err *err)
+static int open_as(const char *dir, const char *path, bool brief,
+                   struct pr_plan_file *ret, struct pr_err *err)
 {
     const char *name;
     int rc;
@@ -54,10 +67,22 @@ int pr_plan_file_open_in(const char *dir, const char *path,
     }
     name = pr_arena_str(ret->arena, path);
     pr_json_walk_init(&ret->walk, ret->view.data, ret->view.len, name);
-    rc = name ? read_header(ret, err) : pr_fail_nomem(err);
+    rc = name ? read_header(ret, brief, err) : pr_fail_nomem(err);
     if (rc)
         pr_plan_file_close(ret);
     return rc;
+}
+
+int pr_plan_file_open_in(const char *dir, const char *path,
+                         struct pr_plan_file *ret, struct pr_err *err)
+{
+    return open_as(dir, path, false, ret, err);
+}
+
+int pr_plan_file_open_brief(const char *dir, const char *path,
+                            struct pr_plan_file *ret, struct pr_err *err)
+{
+    return open_as(dir, path, true, ret, err);
 }
 
 int pr_plan_file_open(const char *path, struct pr_plan_file *ret,

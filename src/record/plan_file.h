@@ -24,6 +24,10 @@ int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
 int pr_plan_file_open_in(const char *dir, const char *path,
                          struct pr_plan_file *ret,
                          struct pr_err *err) PR_MUST_CHECK;
+/* The same without its defaults, which are not looked at. */
+int pr_plan_file_open_brief(const char *dir, const char *path,
+                            struct pr_plan_file *ret,
+                            struct pr_err *err) PR_MUST_CHECK;
 void pr_plan_file_close(struct pr_plan_file *f);
 
 struct pr_planned {

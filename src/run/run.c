@@ -180,7 +180,7 @@ static int count_plan(struct pr_runner *r, const char *path, struct pr_err *err)
 {
     struct pr_plan_file plan;
     struct pr_planned one;
-    int rc = pr_plan_file_open_in(r->opts->dir->path, path, &plan, err);
+    int rc = pr_plan_file_open_brief(r->opts->dir->path, path, &plan, err);
 
     if (rc)
         return rc;
