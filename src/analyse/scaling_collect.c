@@ -16,27 +16,58 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is looked at, and after these the target where it is none of them. */
+enum field {
+    MODEL_TITLE,
+    MODEL,
+    NAME,
+    GPUS,
+    NUM_GPUS,
+    NUM_NODES,
+    NUM_REPLICAS,
+    REPLICA_BATCH,
+    EFFECTIVE_BATCH,
+    LOCAL_REPLICAS,
+    THROUGHPUT,
+    SAMPLES_PER_SECOND,
+    TIME,
+    BATCH,
+    REPLICAS,
+    ACCELERATORS,
+    EXIT_STATUS,
+    ELAPSED,
+    TARGET,
+    FIELDS
+};
+
 const char *const pr_scaling_names[] = {
-    "exp.model_title",
-    "exp.model",
-    "exp.name",
-    "exp.gpus",
-    "exp.num_gpus",
-    "exp.num_nodes",
-    "exp.num_replicas",
-    "exp.replica_batch",
-    "exp.effective_batch",
-    "exp.num_local_replicas",
-    "results.throughput",
-    "results.samples_per_second",
-    "results.time",
-    "results.batch",
-    "results.replicas",
-    "results.accelerators",
-    "results.exit_status",
-    "results.elapsed_s",
+    [MODEL_TITLE] = "exp.model_title",
+    [MODEL] = "exp.model",
+    [NAME] = "exp.name",
+    [GPUS] = "exp.gpus",
+    [NUM_GPUS] = "exp.num_gpus",
+    [NUM_NODES] = "exp.num_nodes",
+    [NUM_REPLICAS] = "exp.num_replicas",
+    [REPLICA_BATCH] = "exp.replica_batch",
+    [EFFECTIVE_BATCH] = "exp.effective_batch",
+    [LOCAL_REPLICAS] = "exp.num_local_replicas",
+    [THROUGHPUT] = "results.throughput",
+    [SAMPLES_PER_SECOND] = "results.samples_per_second",
+    [TIME] = "results.time",
+    [BATCH] = "results.batch",
+    [REPLICAS] = "results.replicas",
+    [ACCELERATORS] = "results.accelerators",
+    [EXIT_STATUS] = "results.exit_status",
+    [ELAPSED] = "results.elapsed_s",
     NULL,
 };
+
+/* What a result says of each; NULL: nothing. */
+struct said {
+    const struct pr_value *of[FIELDS];
+};
+
+enum { PLACES = 32 };
 
 /* A point, with the sums of its times and their squares, and of the rates that
  * were reported. */
@@ -48,6 +79,11 @@ struct point {
     bool foreign; /* no run of ours is among them */
 };
 
+/* A point is looked at only where its hash says so: it is not in the cache. */
+struct slot {
+    uint32_t hash, number; /* of the point + 1; 0: free */
+};
+
 struct collector {
     struct pr_arena *arena, *scratch;
     struct pr_names *nets, *devices;
@@ -55,13 +91,18 @@ struct collector {
     size_t column_cap;
     struct point *points;
     size_t count, cap;
-    uint32_t *table; /* of point + 1 */
+    struct slot *table;
     size_t mask;
+    struct {
+        const char *key;
+        enum field field;
+    } places[PLACES]; /* of members in the result before */
     uint64_t without, unusable, unrated;
 };
 
 struct pr_scaling_gather {
     const struct pr_scaling_opts *opts;
+    enum field target;
     struct collector collectors[PR_BENCH_MAX_THREADS];
 };
 
@@ -88,6 +129,52 @@ static void collector_done(struct collector *c)
 
 /* ---- what a result says */
 
+static enum field field_of(const struct pr_member *m, const char *target)
+{
+    enum field f = MODEL_TITLE;
+
+    for (; f < TARGET; f++)
+        if (strcmp(pr_scaling_names[f], m->key) == 0)
+            break;
+    if (f == TARGET && strcmp(target, m->key) != 0)
+        f = FIELDS;
+    return strlen(m->key) == m->key_len ? f : FIELDS;
+}
+
+/* Results of a reader have the same names at the same addresses, mostly in the
+ * same places. */
+static void hear(struct collector *c, const struct pr_value *params,
+                 const char *target, struct said *ret)
+{
+    *ret = (struct said){0};
+    for (uint32_t i = 0; i < params->len; i++) {
+        const struct pr_member *m = &params->members[i];
+        enum field f;
+
+        if (i < PLACES && c->places[i].key == m->key) {
+            f = c->places[i].field;
+        } else {
+            f = field_of(m, target);
+            if (i < PLACES) {
+                c->places[i].key = m->key;
+                c->places[i].field = f;
+            }
+        }
+        if (f < FIELDS)
+            ret->of[f] = &m->value;
+    }
+}
+
+/* One result alone. */
+static struct said heard(const struct pr_bench_row *row)
+{
+    struct said s = {0};
+
+    for (enum field f = MODEL_TITLE; f < TARGET; f++)
+        s.of[f] = pr_get(&row->params, pr_scaling_names[f]);
+    return s;
+}
+
 static bool is_plain_number(const char *s, size_t len)
 {
     size_t i = len && *s == '-', digits = 0;
@@ -110,9 +197,9 @@ static double number_of(const struct pr_value *v)
     return NAN;
 }
 
-static int64_t whole_at(const struct pr_value *map, const char *name)
+static int64_t whole(const struct said *s, enum field field)
 {
-    double f = number_of(pr_get(map, name));
+    double f = number_of(s->of[field]);
 
     return f >= 1 && f < 1e15 ? (int64_t)f : 0;
 }
@@ -120,20 +207,21 @@ static int64_t whole_at(const struct pr_value *map, const char *name)
 static int64_t count_words(const char *s)
 {
     int64_t n = 0;
+    bool inside = false;
 
-    for (;;) {
-        s += strspn(s, " \t,:");
-        if (!*s)
-            return n;
-        n++;
-        s += strcspn(s, " \t,:");
+    for (; *s; s++) {
+        bool word = *s != ' ' && *s != '\t' && *s != ',' && *s != ':';
+
+        n += word && !inside;
+        inside = word;
     }
+    return n;
 }
 
 /* exp.gpus as text; "" when there is none. */
-static const char *gpus_of(const struct pr_value *params, char out[static 32])
+static const char *gpus_of(const struct said *s, char out[static 32])
 {
-    const struct pr_value *v = pr_get(params, "exp.gpus");
+    const struct pr_value *v = s->of[GPUS];
 
     if (v && v->kind == PR_STR)
         return v->s;
@@ -143,80 +231,104 @@ static const char *gpus_of(const struct pr_value *params, char out[static 32])
     return out;
 }
 
-int64_t pr_scaling_devices(const struct pr_bench_row *row, struct pr_arena *a,
-                           const char **ret_device)
+static const char *times(struct pr_arena *a, const char *text, int64_t n)
 {
-    const struct pr_value *p = &row->params;
-    int64_t nodes = whole_at(p, "exp.num_nodes"), n, gpus;
+    return n > 1 ? pr_arena_printf(a, "%s x%lld", text, (long long)n)
+                 : pr_arena_str(a, text);
+}
+
+static int64_t devices_of(const struct said *s, struct pr_arena *a,
+                          const char **ret_device)
+{
+    int64_t nodes = whole(s, NUM_NODES), n, gpus;
     const char *text;
     char number[32];
 
     nodes = nodes ? nodes : 1;
-    text = gpus_of(p, number);
+    text = gpus_of(s, number);
     n = count_words(text);
-    gpus = whole_at(p, "exp.num_gpus");
     if (n) {
-        n *= nodes;
-        *ret_device =
-            nodes > 1 ? pr_arena_printf(a, "%s x%lld", text, (long long)nodes)
-                      : pr_arena_str(a, text);
-        return n;
+        *ret_device = times(a, text, nodes);
+        return n * nodes;
     }
+    gpus = whole(s, NUM_GPUS);
     if (gpus) {
         *ret_device = pr_arena_printf(a, "%lld", (long long)gpus);
         return gpus;
     }
-    n = whole_at(p, "results.accelerators");
+    n = whole(s, ACCELERATORS);
     text = n ? "acc" : "cpu"; /* emulated ones */
-    n = n ? n : whole_at(p, "results.replicas");
-    n = n ? n : whole_at(p, "exp.num_replicas");
+    n = n ? n : whole(s, REPLICAS);
+    n = n ? n : whole(s, NUM_REPLICAS);
     if (!n)
-        n = whole_at(p, "exp.num_local_replicas") * nodes;
+        n = whole(s, LOCAL_REPLICAS) * nodes;
     n = n ? n : nodes;
-    *ret_device = n > 1 ? pr_arena_printf(a, "%s x%lld", text, (long long)n)
-                        : pr_arena_str(a, text);
+    *ret_device = times(a, text, n);
     return n;
+}
+
+int64_t pr_scaling_devices(const struct pr_bench_row *row, struct pr_arena *a,
+                           const char **ret_device)
+{
+    struct said s = heard(row);
+
+    return devices_of(&s, a, ret_device);
+}
+
+static bool is_ours(const struct said *s)
+{
+    return s->of[EXIT_STATUS] || s->of[ELAPSED];
+}
+
+static double rate_said(const struct said *s)
+{
+    for (enum field f = THROUGHPUT; f <= SAMPLES_PER_SECOND; f++)
+        if (s->of[f] && pr_is_number(s->of[f]))
+            return pr_number(s->of[f]);
+    return (double)NAN;
 }
 
 /* What a run of ours did, not what it was asked for: the two differ in suites
  * and where training is emulated. 0: it does not say. */
-static int64_t reported_batch(const struct pr_bench_row *row)
+static int64_t reported_batch(const struct said *s)
 {
-    const struct pr_value *p = &row->params;
-    int64_t batch = whole_at(p, "results.batch");
+    int64_t batch = whole(s, BATCH);
     double samples;
 
-    if (batch || !pr_bench_is_ours(row))
+    if (batch || !is_ours(s))
         return batch;
-    samples =
-        round(pr_bench_rate(row) * number_of(pr_get(p, "results.time")) / 1e3);
+    samples = round(rate_said(s) * number_of(s->of[TIME]) / 1e3);
     return samples >= 1 && samples < 1e15 ? (int64_t)samples : 0;
 }
 
-int64_t pr_scaling_batch(const struct pr_bench_row *row, int64_t devices)
+static int64_t batch_of(const struct said *s, int64_t devices)
 {
-    const struct pr_value *p = &row->params;
-    int64_t batch = reported_batch(row);
-    int64_t replicas = whole_at(p, "exp.num_replicas");
+    int64_t batch = reported_batch(s), replicas;
 
-    batch = batch ? batch : whole_at(p, "exp.effective_batch");
+    batch = batch ? batch : whole(s, EFFECTIVE_BATCH);
     if (batch)
         return batch;
-    batch = whole_at(p, "exp.replica_batch");
+    batch = whole(s, REPLICA_BATCH);
+    replicas = whole(s, NUM_REPLICAS);
     replicas = replicas ? replicas : devices;
     return batch && replicas < INT64_MAX / batch ? batch * replicas : 0;
 }
 
-static int net_of(struct collector *c, const struct pr_value *p, uint32_t *ret,
+int64_t pr_scaling_batch(const struct pr_bench_row *row, int64_t devices)
+{
+    struct said s = heard(row);
+
+    return batch_of(&s, devices);
+}
+
+static int net_of(struct collector *c, const struct said *s, uint32_t *ret,
                   struct pr_err *err)
 {
-    static const char *const names[] = {"exp.model_title", "exp.model",
-                                        "exp.name"};
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
     const struct pr_value *v = NULL;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        v = pr_get(p, names[i]);
+    for (enum field f = MODEL_TITLE; f <= NAME; f++) {
+        v = s->of[f];
         if (v && !(v->kind == PR_STR && v->len == 0))
             break;
     }
@@ -235,10 +347,10 @@ static int net_of(struct collector *c, const struct pr_value *p, uint32_t *ret,
 
 /* ---- points */
 
-static uint64_t hash_point(const struct point *p)
+static uint32_t hash_point(const struct point *p)
 {
-    return pr_hash_mix((uint64_t)p->net << 32 | p->device) ^
-           pr_hash_mix((uint64_t)p->batch + 0x9e3779b97f4a7c15u);
+    return (uint32_t)pr_hash_mix(((uint64_t)p->net << 32 | p->device) ^
+                                 (uint64_t)p->batch * 0x9e3779b97f4a7c15u);
 }
 
 static bool same(const struct point *a, const struct point *b)
@@ -246,11 +358,14 @@ static bool same(const struct point *a, const struct point *b)
     return a->net == b->net && a->device == b->device && a->batch == b->batch;
 }
 
-static uint32_t *slot_of(const struct collector *c, const struct point *p)
+static struct slot *slot_of(const struct collector *c, uint32_t hash,
+                            const struct point *p)
 {
-    size_t i = pr_hash_mix(hash_point(p)) & c->mask;
+    size_t i = hash & c->mask;
 
-    while (c->table[i] && !same(&c->points[c->table[i] - 1], p))
+    while (c->table[i].number &&
+           (c->table[i].hash != hash ||
+            !same(&c->points[c->table[i].number - 1], p)))
         i = (i + 1) & c->mask;
     return &c->table[i];
 }
@@ -259,7 +374,7 @@ static int grow_table(struct collector *c, struct pr_err *err)
 {
     size_t cap = c->cap ? c->cap * 2 : 256;
     struct point *points = pr_realloc(c->points, cap * sizeof *points);
-    uint32_t *table;
+    struct slot *table;
 
     if (!points)
         return pr_fail_nomem(err);
@@ -267,12 +382,19 @@ static int grow_table(struct collector *c, struct pr_err *err)
     table = pr_alloc_zeroed(cap * 2 * sizeof *table);
     if (!table)
         return pr_fail_nomem(err);
+    for (size_t i = 0; c->cap && i <= c->mask; i++) {
+        size_t k = c->table[i].hash & (cap * 2 - 1);
+
+        if (!c->table[i].number)
+            continue;
+        while (table[k].number)
+            k = (k + 1) & (cap * 2 - 1);
+        table[k] = c->table[i];
+    }
     pr_free(c->table);
     c->table = table;
     c->mask = cap * 2 - 1;
     c->cap = cap;
-    for (size_t i = 0; i < c->count; i++)
-        *slot_of(c, &points[i]) = (uint32_t)i + 1;
     return PR_OK;
 }
 
@@ -288,21 +410,22 @@ static void add_exactly(double *sum, double *rest, double x)
 static int add_point(struct collector *c, const struct point *key,
                      struct pr_err *err)
 {
+    uint32_t hash = hash_point(key);
+    struct slot *slot;
     struct point *p;
-    uint32_t *slot;
 
     if (c->count == c->cap) {
         int rc = grow_table(c, err);
         if (rc)
             return rc;
     }
-    slot = slot_of(c, key);
-    if (!*slot) {
+    slot = slot_of(c, hash, key);
+    if (!slot->number) {
         c->points[c->count] = *key;
-        *slot = (uint32_t)++c->count;
+        *slot = (struct slot){hash, (uint32_t)++c->count};
         return PR_OK;
     }
-    p = &c->points[*slot - 1];
+    p = &c->points[slot->number - 1];
     p->n += key->n;
     add_exactly(&p->sum, &p->sum_rest, key->sum);
     p->sum_rest += key->sum_rest;
@@ -339,42 +462,41 @@ static int device_of(struct collector *c, const char *text, int64_t count,
 
 /* Of a time of somebody else's that is not results.time it is not known
  * whether the throughput belongs to it. */
-static void take_rate(struct collector *c, const struct pr_bench_row *row,
-                      const char *target, struct point *p)
+static void take_rate(struct collector *c, const struct said *s,
+                      enum field target, struct point *p)
 {
-    double rate = pr_bench_rate(row);
+    double rate = rate_said(s);
 
-    p->foreign = !pr_bench_is_ours(row);
-    if (isfinite(rate) && rate > 0 &&
-        (!p->foreign || strcmp(target, "results.time") == 0)) {
+    p->foreign = !is_ours(s);
+    if (isfinite(rate) && rate > 0 && (!p->foreign || target == TIME)) {
         p->rated = 1;
         p->rates = rate;
     }
     c->unrated += !p->rated && !p->foreign;
 }
 
-static int add_row(struct collector *c, const struct pr_bench_row *row,
-                   const char *target, struct pr_err *err)
+static int add_row(struct collector *c, const struct said *s,
+                   enum field target, struct pr_err *err)
 {
-    double time = number_of(pr_get(&row->params, target));
+    double time = number_of(s->of[target]);
     struct point p = {.n = 1, .sum = time, .squares = time * time};
     const char *device;
     int64_t count;
     int rc;
 
     pr_arena_reset(c->scratch);
-    count = pr_scaling_devices(row, c->scratch, &device);
-    p.batch = pr_scaling_batch(row, count);
+    count = devices_of(s, c->scratch, &device);
+    p.batch = batch_of(s, count);
     if (!p.batch || !isfinite(time) || time <= 0) {
         c->unusable++;
         return PR_OK;
     }
     /* What a square loses is its rest. */
     p.squares_rest = fma(time, time, -p.squares);
-    take_rate(c, row, target, &p);
+    take_rate(c, s, target, &p);
     rc = device_of(c, device, count, &p.device, err);
     if (!rc)
-        rc = net_of(c, &row->params, &p.net, err);
+        rc = net_of(c, s, &p.net, err);
     return rc ? rc : add_point(c, &p, err);
 }
 
@@ -383,9 +505,11 @@ int pr_scaling_each(void *ctx, unsigned thread, const struct pr_bench_row *row,
 {
     struct pr_scaling_gather *g = ctx;
     struct collector *c = &g->collectors[thread];
+    struct said s;
     int rc;
 
-    if (!pr_get(&row->params, g->opts->target)) {
+    hear(c, &row->params, g->opts->target, &s);
+    if (!s.of[g->target]) {
         c->without++;
         return PR_OK;
     }
@@ -396,7 +520,7 @@ int pr_scaling_each(void *ctx, unsigned thread, const struct pr_bench_row *row,
         rc = collector_init(c, err);
     else
         rc = PR_OK;
-    return rc ? rc : add_row(c, row, g->opts->target, err);
+    return rc ? rc : add_row(c, &s, g->target, err);
 }
 
 /* ---- order */
@@ -554,8 +678,12 @@ pr_scaling_gather_new(const struct pr_scaling_opts *opts)
 {
     struct pr_scaling_gather *g = pr_alloc_zeroed(sizeof *g);
 
-    if (g)
-        g->opts = opts;
+    if (!g)
+        return NULL;
+    g->opts = opts;
+    while (g->target < TARGET &&
+           strcmp(pr_scaling_names[g->target], opts->target) != 0)
+        g->target++;
     return g;
 }
 
