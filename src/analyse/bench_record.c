@@ -62,25 +62,36 @@ static const char *find_stop(const char *p, const char *end)
 }
 #endif
 
-/* What stands before the value of member i: blanks, its name, a colon. False:
- * not a plain one, or no memory. */
-static bool take_name(struct pr_bench_reader *r, struct pr_json_scan *s,
-                      size_t i, struct pr_bench_guess *ret)
+/* Names are short: a call takes longer than comparing them. */
+static inline bool same(const char *p, const char *q, size_t n)
 {
-    struct pr_bench_guess *g = i < PR_BENCH_GUESSES ? &r->guesses[i] : NULL;
+    uint64_t a, b;
+
+    if (n < 8)
+        return memcmp(p, q, n) == 0;
+    for (size_t i = 0; i + 8 < n; i += 8) {
+        memcpy(&a, p + i, 8);
+        memcpy(&b, q + i, 8);
+        if (a != b)
+            return false;
+    }
+    memcpy(&a, p + n - 8, 8);
+    memcpy(&b, q + n - 8, 8);
+    return a == b;
+}
+
+/* A member whose name is not the one that stood there before. */
+static bool learn_name(struct pr_bench_reader *r, struct pr_json_scan *s,
+                       struct pr_bench_guess *g)
+{
     const char *start = s->pos, *text;
     size_t len;
 
-    if (g && g->before && (size_t)(s->end - s->pos) > g->before_len &&
-        memcmp(s->pos, g->before, g->before_len) == 0) {
-        s->pos += g->before_len;
-        *ret = *g;
-        return true;
-    }
+    g->before_len = 0;
     s->pos = skip_space(s->pos, s->end);
     if (s->pos == s->end || *s->pos != '"' ||
         !pr_json_scan_plain(s, &text, &len) ||
-        pr_bench_name(r, text, len, ret, NULL) < 0)
+        pr_bench_name(r, text, len, g, NULL) < 0)
         return false;
     s->pos = skip_space(s->pos, s->end);
     if (s->pos == s->end || *s->pos != ':')
@@ -88,10 +99,20 @@ static bool take_name(struct pr_bench_reader *r, struct pr_json_scan *s,
     s->pos = skip_space(s->pos + 1, s->end);
     if (s->pos == s->end)
         return false;
-    ret->before = start;
-    ret->before_len = (size_t)(s->pos - start);
-    if (g)
-        *g = *ret;
+    g->before = start;
+    g->before_len = (size_t)(s->pos - start);
+    return true;
+}
+
+/* What stands before the value of a member: blanks, its name, a colon. False:
+ * not a plain one, or no memory. */
+static inline bool take_name(struct pr_bench_reader *r, struct pr_json_scan *s,
+                             struct pr_bench_guess *g)
+{
+    if (!g->before_len || (size_t)(s->end - s->pos) <= g->before_len ||
+        !same(s->pos, g->before, g->before_len))
+        return learn_name(r, s, g);
+    s->pos += g->before_len;
     return true;
 }
 
@@ -143,11 +164,12 @@ const char *pr_bench_quick(struct pr_bench_reader *r, const char *p,
     pr_bench_begin(r);
     s.pos++;
     for (size_t i = 0;; i++) {
-        struct pr_bench_guess name;
+        struct pr_bench_guess *g =
+            &r->guesses[i < PR_BENCH_GUESSES ? i : PR_BENCH_GUESSES - 1];
 
-        if (!take_name(r, &s, i, &name))
+        if (!take_name(r, &s, g))
             return NULL;
-        if (!(name.wanted ? take_value(r, &s, &name, err) : pass_value(&s)))
+        if (!(g->wanted ? take_value(r, &s, g, err) : pass_value(&s)))
             return NULL;
         if (s.pos < end && *s.pos != ',')
             s.pos = skip_space(s.pos, end);

@@ -33,27 +33,33 @@ struct builder {
     struct pr_scaling_t last;
 };
 
+/* From a place before it on: it is near. */
 static const struct pr_scaling_point *find(const struct pr_scaling_points *p,
-                                           uint32_t net, int64_t batch,
+                                           size_t from, int64_t batch,
                                            uint32_t device)
 {
-    size_t low = 0, high = p->count;
+    const struct pr_scaling_point *q = &p->list[from],
+                                  *end = p->list + p->count;
+    uint32_t net = q->net;
+    size_t low = from, step = 1;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct pr_scaling_point *q = &p->list[mid];
-        bool before = q->net != net       ? q->net < net
-                      : q->batch != batch ? q->batch < batch
-                                          : q->device < device;
-        if (before)
+    for (size_t high = p->count; low < high;) {
+        size_t mid = low + (step < (high - low) / 2 ? step : (high - low) / 2);
+
+        q = &p->list[mid];
+        if (q->net != net       ? q->net < net
+            : q->batch != batch ? q->batch < batch
+                                : q->device < device) {
             low = mid + 1;
-        else
+            step *= 2;
+        } else {
             high = mid;
+        }
     }
-    if (low < p->count && p->list[low].net == net &&
-        p->list[low].batch == batch && p->list[low].device == device)
-        return &p->list[low];
-    return NULL;
+    q = &p->list[low];
+    return q < end && q->net == net && q->batch == batch && q->device == device
+               ? q
+               : NULL;
 }
 
 static void fill(struct builder *b, const struct pr_scaling_point *p,
@@ -162,7 +168,8 @@ static int add_strong(struct builder *b, size_t *at, struct pr_err *err)
 /* A point of the fewest devices begins a row; more devices have more. */
 static int add_weak(struct builder *b, size_t *at, struct pr_err *err)
 {
-    const struct pr_scaling_point *p = &b->points->list[(*at)++];
+    size_t from = (*at)++;
+    const struct pr_scaling_point *p = &b->points->list[from];
     const struct pr_scaling_column *columns = b->s->columns;
     int64_t least = columns[0].count, batch = p->batch / least;
     struct pr_scaling_row *last =
@@ -178,7 +185,7 @@ static int add_weak(struct builder *b, size_t *at, struct pr_err *err)
     for (size_t i = 0; i < b->s->column_count; i++) {
         const struct pr_scaling_point *q =
             columns[i].count < INT64_MAX / batch
-                ? find(b->points, p->net, batch * columns[i].count, (uint32_t)i)
+                ? find(b->points, from, batch * columns[i].count, (uint32_t)i)
                 : NULL;
         if (q)
             fill(b, q, &cells[i]);

@@ -33,11 +33,11 @@ struct pr_scaling_cell {
     double time;       /* their mean */
     double time_ci;    /* half of its 95 % interval; 0 without repeats */
     double rate;       /* samples a second; NaN: not reported */
-    bool rated;        /* speedup and efficiency are known */
     double speedup;    /* to the base of the row; NaN without rates */
     double efficiency; /* in percent, two digits, not rounded */
     double efficiency_ci;
-    bool base; /* what the others are compared with */
+    bool rated; /* speedup and efficiency are known */
+    bool base;  /* what the others are compared with */
 };
 
 struct pr_scaling_row {

@@ -363,9 +363,8 @@ static struct slot *slot_of(const struct collector *c, uint32_t hash,
 {
     size_t i = hash & c->mask;
 
-    while (c->table[i].number &&
-           (c->table[i].hash != hash ||
-            !same(&c->points[c->table[i].number - 1], p)))
+    while (c->table[i].number && (c->table[i].hash != hash ||
+                                  !same(&c->points[c->table[i].number - 1], p)))
         i = (i + 1) & c->mask;
     return &c->table[i];
 }
@@ -407,12 +406,24 @@ static void add_exactly(double *sum, double *rest, double x)
     *sum = all;
 }
 
+static void absorb(struct point *p, const struct point *other)
+{
+    p->n += other->n;
+    add_exactly(&p->sum, &p->sum_rest, other->sum);
+    p->sum_rest += other->sum_rest;
+    add_exactly(&p->squares, &p->squares_rest, other->squares);
+    p->squares_rest += other->squares_rest;
+    p->rated += other->rated;
+    add_exactly(&p->rates, &p->rates_rest, other->rates);
+    p->rates_rest += other->rates_rest;
+    p->foreign = p->foreign && other->foreign;
+}
+
 static int add_point(struct collector *c, const struct point *key,
                      struct pr_err *err)
 {
     uint32_t hash = hash_point(key);
     struct slot *slot;
-    struct point *p;
 
     if (c->count == c->cap) {
         int rc = grow_table(c, err);
@@ -425,16 +436,7 @@ static int add_point(struct collector *c, const struct point *key,
         *slot = (struct slot){hash, (uint32_t)++c->count};
         return PR_OK;
     }
-    p = &c->points[slot->number - 1];
-    p->n += key->n;
-    add_exactly(&p->sum, &p->sum_rest, key->sum);
-    p->sum_rest += key->sum_rest;
-    add_exactly(&p->squares, &p->squares_rest, key->squares);
-    p->squares_rest += key->squares_rest;
-    p->rated += key->rated;
-    add_exactly(&p->rates, &p->rates_rest, key->rates);
-    p->rates_rest += key->rates_rest;
-    p->foreign = p->foreign && key->foreign;
+    absorb(&c->points[slot->number - 1], key);
     return PR_OK;
 }
 
@@ -475,8 +477,8 @@ static void take_rate(struct collector *c, const struct said *s,
     c->unrated += !p->rated && !p->foreign;
 }
 
-static int add_row(struct collector *c, const struct said *s,
-                   enum field target, struct pr_err *err)
+static int add_row(struct collector *c, const struct said *s, enum field target,
+                   struct pr_err *err)
 {
     double time = number_of(s->of[target]);
     struct point p = {.n = 1, .sum = time, .squares = time * time};
@@ -550,12 +552,12 @@ static int by_text(const void *x, const void *y)
     return strcmp(a->text, b->text);
 }
 
+/* Of one net. */
 static int by_point(const void *x, const void *y)
 {
-    const struct pr_scaling_point *a = x, *b = y;
+    const struct point *a = *(struct point *const *)x;
+    const struct point *b = *(struct point *const *)y;
 
-    if (a->net != b->net)
-        return a->net < b->net ? -1 : 1;
     if (a->batch != b->batch)
         return a->batch < b->batch ? -1 : 1;
     return a->device < b->device ? -1 : a->device > b->device;
@@ -616,9 +618,56 @@ static struct pr_scaling_point summed(const struct point *p)
     };
 }
 
-static int put_in_order(struct collector *c, struct pr_arena *a,
+/* The points of all threads. Those of a net stand together before they are
+ * sorted: many small lists take less than a large one. */
+static int sort_points(struct pr_scaling_gather *g, struct pr_arena *a,
+                       struct pr_scaling_points *p, struct pr_err *err)
+{
+    size_t *ends = PR_ARENA_ARRAY(a, size_t, p->net_count + 1), n = 0, from = 0;
+    struct point **sorted;
+
+    for (unsigned i = 0; i < PR_BENCH_MAX_THREADS; i++)
+        n += g->collectors[i].count;
+    sorted = PR_ARENA_ARRAY(a, struct point *, n);
+    p->list = PR_ARENA_ARRAY(a, struct pr_scaling_point, n);
+    if (!ends || !sorted || !p->list)
+        return pr_fail_nomem(err);
+    for (unsigned i = 0; i < PR_BENCH_MAX_THREADS; i++)
+        for (size_t k = 0; k < g->collectors[i].count; k++)
+            ends[g->collectors[i].points[k].net + 1]++;
+    for (size_t i = 0; i < p->net_count; i++)
+        ends[i + 1] += ends[i];
+    for (unsigned i = 0; i < PR_BENCH_MAX_THREADS; i++)
+        for (size_t k = 0; k < g->collectors[i].count; k++) {
+            struct point *point = &g->collectors[i].points[k];
+
+            sorted[ends[point->net]++] = point;
+        }
+    for (size_t i = 0; i < p->net_count; from = ends[i++])
+        if (ends[i] > from + 1)
+            qsort(sorted + from, ends[i] - from, sizeof *sorted, by_point);
+    for (size_t i = 0, k; i < n; i = k) {
+        for (k = i + 1; k < n && same(sorted[i], sorted[k]); k++)
+            absorb(sorted[i], sorted[k]);
+        p->list[p->count++] = summed(sorted[i]);
+    }
+    return PR_OK;
+}
+
+/* Numbers of names to places in the report. */
+static void place_points(struct collector *c, const uint32_t *nets,
+                         const uint32_t *devices)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        c->points[i].net = nets[c->points[i].net];
+        c->points[i].device = devices[c->points[i].device];
+    }
+}
+
+static int put_in_order(struct pr_scaling_gather *g, struct pr_arena *a,
                         struct pr_scaling_points *p, struct pr_err *err)
 {
+    struct collector *c = &g->collectors[0];
     uint32_t *net_place, *device_place;
     struct ranked *nets = rank(a, c->nets, NULL, &net_place);
     struct ranked *devices = rank(a, c->devices, c->columns, &device_place);
@@ -628,48 +677,45 @@ static int put_in_order(struct collector *c, struct pr_arena *a,
     struct pr_scaling_column *columns =
         PR_ARENA_ARRAY(a, struct pr_scaling_column, device_count);
 
-    p->list = PR_ARENA_ARRAY(a, struct pr_scaling_point, c->count);
-    if (!nets || !devices || !texts || !columns || !p->list)
+    if (!nets || !devices || !texts || !columns)
         return pr_fail_nomem(err);
     for (uint32_t i = 0; i < net_count; i++)
         texts[i] = nets[i].text;
     for (uint32_t i = 0; i < device_count; i++)
         columns[i] = (struct pr_scaling_column){.device = devices[i].text,
                                                 .count = devices[i].count};
-    for (size_t i = 0; i < c->count; i++) {
-        p->list[i] = summed(&c->points[i]);
-        p->list[i].net = net_place[c->points[i].net];
-        p->list[i].device = device_place[c->points[i].device];
-    }
-    if (c->count)
-        qsort(p->list, c->count, sizeof *p->list, by_point);
     p->nets = texts;
     p->net_count = net_count;
     p->devices = columns;
     p->device_count = device_count;
-    p->count = c->count;
-    return PR_OK;
+    for (unsigned i = 0; i < PR_BENCH_MAX_THREADS; i++)
+        place_points(&g->collectors[i], net_place, device_place);
+    return sort_points(g, a, p, err);
 }
 
 /* ---- all threads together */
 
-static int merge(struct collector *to, const struct collector *from,
+/* Points of a thread get the numbers that names have in the first one. */
+static int adopt(struct collector *to, struct collector *from,
                  struct pr_err *err)
 {
-    int rc = PR_OK;
+    uint32_t net_count = from->count ? pr_names_count(from->nets) : 0;
+    uint32_t device_count = from->count ? pr_names_count(from->devices) : 0;
+    uint32_t *nets = PR_ARENA_ARRAY(to->arena, uint32_t, net_count);
+    uint32_t *devices = PR_ARENA_ARRAY(to->arena, uint32_t, device_count);
+    int rc = nets && devices ? PR_OK : pr_fail_nomem(err);
 
-    for (size_t i = 0; !rc && i < from->count; i++) {
-        struct point p = from->points[i];
-        const struct pr_scaling_column *column = &from->columns[p.device];
-        const char *net = pr_names_text(from->nets, p.net);
+    for (uint32_t i = 0; !rc && i < net_count; i++) {
+        const char *text = pr_names_text(from->nets, i);
 
-        p.net = pr_names_add(to->nets, net, strlen(net));
-        rc = p.net == PR_NO_NAME
-                 ? pr_fail_nomem(err)
-                 : device_of(to, column->device, column->count, &p.device, err);
-        if (!rc)
-            rc = add_point(to, &p, err);
+        nets[i] = pr_names_add(to->nets, text, strlen(text));
+        rc = nets[i] == PR_NO_NAME ? pr_fail_nomem(err) : PR_OK;
     }
+    for (uint32_t i = 0; !rc && i < device_count; i++)
+        rc = device_of(to, from->columns[i].device, from->columns[i].count,
+                       &devices[i], err);
+    if (!rc)
+        place_points(from, nets, devices);
     return rc;
 }
 
@@ -714,9 +760,9 @@ int pr_scaling_gathered(struct pr_scaling_gather *g, struct pr_arena *a,
         s->unusable += g->collectors[i].unusable;
         s->unrated += g->collectors[i].unrated;
         if (i)
-            rc = merge(first, &g->collectors[i], err);
+            rc = adopt(first, &g->collectors[i], err);
     }
-    return rc ? rc : put_in_order(first, a, points, err);
+    return rc ? rc : put_in_order(g, a, points, err);
 }
 
 double pr_scaling_half_width(struct pr_scaling_t *last, uint64_t n, double m2)

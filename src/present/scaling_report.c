@@ -22,36 +22,62 @@ enum figure {
     REPEATS,
 };
 
-static void pad(struct pr_buf *out, const char *text, unsigned width)
+/* Blanks up to a width, of what was written since. */
+static void fill_up(struct pr_buf *out, size_t columns, size_t width)
 {
-    size_t before = out->len, columns;
+    size_t n = columns < width ? width - columns : 0;
 
-    pr_screen_clean(out, text, strlen(text));
-    if (!pr_buf_ok(out) || !out->data)
+    if (!n || !pr_buf_reserve(out, n))
         return;
-    columns = pr_screen_columns(out->data + before, out->len - before);
-    for (; columns < width; columns++)
-        pr_buf_char(out, ' ');
+    memset(out->data + out->len, ' ', n);
+    out->len += n;
+    out->data[out->len] = '\0';
 }
 
-/* " %-10s" of short text: reports have hundreds of thousands of these. */
-static void put_padded(struct pr_buf *out, const char *text, size_t len)
+static bool is_plain(const char *text, size_t len)
 {
-    char cell[1 + PR_DECIMAL_FIXED_MAX] = " ";
+    for (size_t i = 0; i < len; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    return true;
+}
 
-    memset(cell + 1, ' ', 10);
-    memcpy(cell + 1, text, len);
-    pr_buf_add(out, cell, 1 + (len > 10 ? len : 10));
+static void pad(struct pr_buf *out, const char *text, unsigned width)
+{
+    size_t before = out->len, len = strlen(text);
+
+    if (is_plain(text, len)) {
+        pr_buf_add(out, text, len);
+        fill_up(out, len, width);
+        return;
+    }
+    pr_screen_clean(out, text, len);
+    if (pr_buf_ok(out) && out->data)
+        fill_up(out, pr_screen_columns(out->data + before, out->len - before),
+                width);
+}
+
+/* " %-10.2f" or " %-10.0f": reports have hundreds of thousands of these. */
+static bool put_fixed(struct pr_buf *out, double f, unsigned digits)
+{
+    char *cell;
+    size_t n;
+
+    if (!pr_buf_reserve(out, 1 + PR_DECIMAL_FIXED_MAX))
+        return true;
+    cell = out->data + out->len;
+    memset(cell, ' ', 11);
+    n = pr_decimal_fixed(f, digits, cell + 1);
+    if (!n)
+        return false;
+    out->len += 1 + (n > 10 ? n : 10);
+    out->data[out->len] = '\0';
+    return true;
 }
 
 static void put_float(struct pr_buf *out, double f)
 {
-    char text[PR_DECIMAL_FIXED_MAX];
-    size_t n = pr_decimal_fixed(f, 2, text);
-
-    if (n)
-        put_padded(out, text, n);
-    else
+    if (!put_fixed(out, f, 2))
         pr_buf_printf(out, " %-10.2f", f);
 }
 
@@ -67,18 +93,15 @@ static double rounded(double f)
 
 static void put_none(struct pr_buf *out)
 {
-    pr_buf_str(out, " -         ");
+    pr_buf_add(out, " -         ", 11);
 }
 
 /* Whole samples a second; of less than one, what there is of it. */
 static void put_rate(struct pr_buf *out, double rate)
 {
-    char text[PR_DECIMAL_FIXED_MAX];
-    size_t n = rate >= 1 ? pr_decimal_fixed(trunc(rate), 0, text) : 0;
-
-    if (n)
-        put_padded(out, text, n);
-    else if (rate >= 1 && rate < 9e15)
+    if (rate >= 1 && put_fixed(out, trunc(rate), 0))
+        return;
+    if (rate >= 1 && rate < 9e15)
         pr_buf_printf(out, " %-10" PRId64, (int64_t)rate);
     else
         put_float(out, rate);
@@ -99,7 +122,7 @@ static void put_cell(const struct pr_scaling *s,
     else if (f == RATE)
         put_rate(out, c->rate);
     else if (f == SPEEDUP && c->base)
-        put_padded(out, "1", 1);
+        pr_buf_add(out, " 1         ", 11);
     else
         put_float(out, f == SPEEDUP      ? c->speedup
                        : f == EFFICIENCY ? c->efficiency
@@ -126,12 +149,17 @@ struct labels {
 
 static void put_label(const struct pr_scaling_row *r, struct pr_buf *out)
 {
+    size_t before;
+
     pad(out, r->net, 20);
     pr_buf_char(out, ' ');
-    if (r->device)
+    before = out->len;
+    if (r->device) {
         pad(out, r->device, 10);
-    else
-        pr_buf_printf(out, "%-10" PRId64, r->batch);
+    } else {
+        pr_buf_int(out, r->batch);
+        fill_up(out, out->len - before, 10);
+    }
 }
 
 static void make_labels(const struct pr_scaling *s, struct labels *ret)
