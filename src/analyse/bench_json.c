@@ -251,8 +251,22 @@ static void count_lines(struct doc *d)
     d->walk.line = d->line;
 }
 
-/* An item of {"data": […]}: it is what it is, nothing is looked for in it. */
-static int take_row(struct doc *d, struct pr_err *err)
+/* After a record: the next one, if it is this part's and nothing is out of the
+ * ordinary; or NULL. */
+static const char *next_record(const struct doc *d)
+{
+    const char *p = d->walk.pos, *end = d->walk.end;
+
+    if (p == end || *p++ != ',')
+        return NULL;
+    while (p < end && (unsigned char)*p <= ' ')
+        p++;
+    return p < end && *p == '{' && (!d->stop || p < d->stop) ? p : NULL;
+}
+
+/* Items of {"data": […]}, as far as that is quick, or one that is not: they are
+ * what they are, nothing is looked for in them. */
+static int take_rows(struct doc *d, struct pr_err *err)
 {
     const char *p = d->walk.pos, *after;
     int rc = PR_OK;
@@ -260,14 +274,19 @@ static int take_row(struct doc *d, struct pr_err *err)
     while (*p != '{')
         p++;
     d->any = true;
-    after = pr_bench_quick(d->r, p, d->walk.end, err);
-    if (after) {
+    while (p && (after = pr_bench_quick(d->r, p, d->walk.end, err))) {
         d->walk.pos = after;
-    } else {
-        count_lines(d);
-        pr_bench_begin(d->r);
-        rc = take_members(d, err);
+        rc = pr_bench_end(d->r, d->name, err);
+        if (rc)
+            return rc;
+        p = next_record(d);
     }
+    if (!p)
+        return PR_OK;
+    d->walk.pos = p;
+    count_lines(d);
+    pr_bench_begin(d->r);
+    rc = take_members(d, err);
     return rc ? rc : pr_bench_end(d->r, d->name, err);
 }
 
@@ -304,7 +323,7 @@ static int take_item(struct doc *d, bool rows, struct pr_err *err)
     bool map = begins(&d->walk, '{');
     const char *text;
     size_t len;
-    int rc = map && rows ? take_row(d, err)
+    int rc = map && rows ? take_rows(d, err)
                          : pr_json_span(&d->walk, &text, &len, err);
 
     if (!rc && map && !rows)

@@ -46,6 +46,14 @@ static const char *find_stop(const char *p, const char *end)
         p++;
     return p;
 }
+
+static inline bool same_16(const char *p, const char *q)
+{
+    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+    __m128i y = _mm_loadu_si128((const __m128i *)(const void *)q);
+
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(x, y)) == 0xffff;
+}
 #else
 static const char *skip_space(const char *p, const char *end)
 {
@@ -60,24 +68,22 @@ static const char *find_stop(const char *p, const char *end)
         p++;
     return p;
 }
+
+static inline bool same_16(const char *p, const char *q)
+{
+    return memcmp(p, q, 16) == 0;
+}
 #endif
 
 /* Names are short: a call takes longer than comparing them. */
 static inline bool same(const char *p, const char *q, size_t n)
 {
-    uint64_t a, b;
-
-    if (n < 8)
+    if (n < 16)
         return memcmp(p, q, n) == 0;
-    for (size_t i = 0; i + 8 < n; i += 8) {
-        memcpy(&a, p + i, 8);
-        memcpy(&b, q + i, 8);
-        if (a != b)
+    for (size_t i = 0; i + 16 < n; i += 16)
+        if (!same_16(p + i, q + i))
             return false;
-    }
-    memcpy(&a, p + n - 8, 8);
-    memcpy(&b, q + n - 8, 8);
-    return a == b;
+    return same_16(p + n - 16, q + n - 16);
 }
 
 /* A member whose name is not the one that stood there before. */
@@ -163,10 +169,8 @@ const char *pr_bench_quick(struct pr_bench_reader *r, const char *p,
 
     pr_bench_begin(r);
     s.pos++;
-    for (size_t i = 0;; i++) {
-        struct pr_bench_guess *g =
-            &r->guesses[i < PR_BENCH_GUESSES ? i : PR_BENCH_GUESSES - 1];
-
+    for (struct pr_bench_guess *g = r->guesses;;
+         g += g < r->guesses + PR_BENCH_GUESSES - 1) {
         if (!take_name(r, &s, g))
             return NULL;
         if (!(g->wanted ? take_value(r, &s, g, err) : pass_value(&s)))

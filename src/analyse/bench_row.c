@@ -169,7 +169,6 @@ static int new_member(struct pr_bench_reader *r, uint32_t name, size_t len,
     r->members[r->count++] = (struct pr_member){
         .key = pr_names_text(r->names, name),
         .key_len = (uint32_t)len,
-        .value = pr_null(),
     };
     return PR_OK;
 }
@@ -196,6 +195,7 @@ int pr_bench_put_named(struct pr_bench_reader *r,
 {
     bool inside = value->kind < PR_STR; /* nothing to copy */
     bool is_new = r->slots[n->name].round != r->round;
+    struct pr_value *to;
     int rc = PR_OK;
 
     if (!inside && pr_arena_bytes(r->scratch) >= r->tidy_at)
@@ -210,10 +210,11 @@ int pr_bench_put_named(struct pr_bench_reader *r,
         rc = new_member(r, n->name, n->len, err);
     if (rc)
         return rc;
-    return pr_copy(r->scratch, value,
-                   &r->members[r->slots[n->name].index].value)
-               ? PR_OK
-               : pr_fail_nomem(err);
+    to = &r->members[r->slots[n->name].index].value;
+    if (!inside)
+        return pr_copy(r->scratch, value, to) ? PR_OK : pr_fail_nomem(err);
+    *to = *value;
+    return PR_OK;
 }
 
 int pr_bench_put(struct pr_bench_reader *r, const char *key, size_t len,
