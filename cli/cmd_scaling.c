@@ -1,11 +1,15 @@
 /* `prony scaling`: how time changes with devices and batches. */
 #include "analyse/scaling.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "cli/bench_args.h"
 #include "present/scaling_report.h"
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+
+enum { LARGE = 16 << 20 }; /* bytes to read */
 
 /* What is read of each result: no more than the report needs. */
 static const char **needed(struct cli *c, const char *target)
@@ -84,6 +88,18 @@ static int nothing(const struct pr_scaling *s, const struct pr_bench *set,
     return PR_OK;
 }
 
+/* Of many results half of the time went into getting memory page by page. */
+static void expect(const char *const *inputs, size_t count)
+{
+    struct stat st;
+    off_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += stat(inputs[i], &st) ? 0 : st.st_size;
+    if (bytes >= LARGE)
+        pr_mem_large();
+}
+
 static int report(struct cli *c, const struct bench_args *args,
                   const struct pr_scaling_opts *o, const char *const *inputs,
                   size_t count, struct pr_err *err)
@@ -97,6 +113,7 @@ static int report(struct cli *c, const struct bench_args *args,
 
     if (rc)
         return rc;
+    expect(inputs, count);
     how.keep_all = true; /* who lacks the time is told before the query */
     rc = pr_scaling_read(inputs, count, &how, o, c->arena, &s, &set, err);
     if (rc)

@@ -1,8 +1,14 @@
 /* Allocation, with a switch that makes one of them fail. */
 #include "base/mem.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+enum { LARGE_PAGE = 2 << 20, LARGE = 30 << 20 };
 
 static atomic_long until_failure = -1;
 static atomic_int failed;
@@ -55,4 +61,24 @@ void *pr_alloc_aligned(size_t align, size_t bytes)
 void pr_free(void *p)
 {
     free(p);
+}
+
+void pr_mem_large(void)
+{
+#ifdef __GLIBC__
+    char *p[2]; /* of the largest size that is not mapped apart */
+
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, LARGE + LARGE_PAGE);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    for (int i = 0; i < 2; i++) {
+        p[i] = malloc(LARGE);
+        if (p[i])
+            (void)madvise(p[i] + (-(uintptr_t)p[i] & (LARGE_PAGE - 1)),
+                          LARGE - LARGE_PAGE, MADV_HUGEPAGE);
+    }
+    /* What comes next is carved from these. */
+    for (int i = 0; i < 2; i++)
+        free(p[i]);
+#endif
 }

@@ -23,4 +23,9 @@ void pr_mem_fail_after(long n);
 /* Whether the failure asked for has happened since. */
 int pr_mem_failed(void);
 
+/* For a program that builds large tables once, and ends: memory comes in large
+ * pages where the system has these, threads share it, and what is freed is kept
+ * for what comes next. Before there are threads. */
+void pr_mem_large(void);
+
 #endif
