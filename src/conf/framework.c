@@ -56,7 +56,7 @@ int pr_framework_path(const char *name, struct pr_arena *a, const char **ret,
 int pr_framework_find(const char *name, struct pr_arena *a,
                       const struct pr_framework **ret, struct pr_err *err)
 {
-    const char *path, *text;
+    const char *path = NULL, *text;
     struct pr_framework *f;
     size_t len;
     int rc = pr_framework_path(name, a, &path, err);
