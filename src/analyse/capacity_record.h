@@ -7,6 +7,7 @@
 #define PR_ANALYSE_CAPACITY_RECORD_H
 
 #include "analyse/capacity.h"
+#include "base/buf.h"
 
 #define PR_CAPACITY_SCHEMA "prony.capacity/1"
 
@@ -41,5 +42,14 @@ bool pr_capacity_add(struct pr_capacity_record *r, struct pr_arena *a,
 /* Each text once. Returns whether it is new; *ret_ok: not out of memory. */
 bool pr_capacity_note(struct pr_capacity_record *r, struct pr_arena *a,
                       const char *text, bool *ret_ok);
+
+/* As it is written: capacity.json. */
+int pr_capacity_json(const struct pr_capacity_record *r, struct pr_buf *out,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+/* The trial of this kind; NULL: none. */
+const struct pr_capacity_trial *
+pr_capacity_find(const struct pr_capacity_record *r,
+                 enum pr_capacity_kind kind);
 
 #endif

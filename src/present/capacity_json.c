@@ -1,5 +1,7 @@
 /* capacity.json: the answer and the curve first, then what they rest on. */
-#include "present/capacity_report.h"
+#include "analyse/capacity_record.h"
+
+#include "base/json_build.h"
 
 #include <math.h>
 

@@ -16,10 +16,6 @@ int pr_capacity_text(const struct pr_capacity_record *r, const char *dir,
                      const struct pr_table_style *style, struct pr_buf *out,
                      struct pr_err *err) PR_MUST_CHECK;
 
-/* capacity.json. */
-int pr_capacity_json(const struct pr_capacity_record *r, struct pr_buf *out,
-                     struct pr_err *err) PR_MUST_CHECK;
-
 /* capacity.svg. */
 int pr_capacity_svg(const struct pr_capacity_record *r, struct pr_buf *out,
                     struct pr_err *err) PR_MUST_CHECK;
@@ -30,10 +26,5 @@ int pr_capacity_line(const struct pr_capacity_record *r, struct pr_buf *out,
 
 /* "unet3d on H100", "workload.yaml". */
 void pr_capacity_name(const struct pr_capacity_record *r, struct pr_buf *out);
-
-/* The trial of this kind; NULL: none. */
-const struct pr_capacity_trial *
-pr_capacity_find(const struct pr_capacity_record *r,
-                 enum pr_capacity_kind kind);
 
 #endif
