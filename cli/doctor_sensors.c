@@ -57,7 +57,7 @@ static void look_at_gpus(struct doctor *d)
 
     if (n)
         look_at_nvidia(d, n);
-    else if (pr_opt_has_gpu())
+    else if (pr_machine_has_gpu())
         doctor_extra(
             d, "GPU", true,
             pr_arena_printf(d->arena, "there, but not watched: %s", why), NULL);

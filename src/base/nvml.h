@@ -57,4 +57,8 @@ bool pr_nvml_read(struct pr_nvml *n, unsigned i, struct pr_nvml_state *ret);
  * is not held back: that bit has no word. */
 void pr_nvml_throttle_words(uint64_t bits, char out[static 160]);
 
+/* Whether this machine has a GPU of any maker: the default of exp.gpus depends
+ * on it. */
+bool pr_machine_has_gpu(void);
+
 #endif

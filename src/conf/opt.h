@@ -109,9 +109,6 @@ int pr_opt_fill(const struct pr_opt_section *section,
                 const struct pr_value *params, struct pr_arena *a, void *ret,
                 struct pr_err *err) PR_MUST_CHECK;
 
-/* Whether this machine has a GPU: the default of exp.gpus depends on it. */
-bool pr_opt_has_gpu(void);
-
 /* A few words on what the option takes: "a whole number from 1 to 9". */
 void pr_opt_wants(const struct pr_opt *opt, struct pr_buf *out);
 

@@ -1,6 +1,5 @@
 /* Whether there is a GPU: the one default that depends on the machine. */
 #include "base/nvml.h"
-#include "conf/opt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 
 /* Device files answer at once; to open the library may take seconds. It is
  * asked where it was named, and where the files have other names (WSL). */
-bool pr_opt_has_gpu(void)
+bool pr_machine_has_gpu(void)
 {
     bool ask = getenv("PRONY_NVML") || access("/dev/dxg", F_OK) == 0;
     struct pr_nvml *n = ask ? pr_nvml_open(NULL) : NULL;

@@ -5,6 +5,7 @@
 #include "plan/spec.h"
 
 #include "base/mem.h"
+#include "base/nvml.h"
 #include "conf/alias.h"
 #include "conf/literal.h"
 #include "conf/override.h"
@@ -149,7 +150,7 @@ struct pr_value pr_plan_default(const char *name, const struct pr_opt *opt)
 {
     const char *data = getenv("PRONY_DATA");
 
-    if (strcmp(name, "exp.gpus") == 0 && pr_opt_has_gpu())
+    if (strcmp(name, "exp.gpus") == 0 && pr_machine_has_gpu())
         return pr_str("0");
     if (strcmp(name, "task.data_root") == 0 && data && *data)
         return pr_str(data);
