@@ -2,7 +2,6 @@
 #include "base/sync.h"
 
 #include "base/file.h"
-#include "base/sysfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -159,10 +158,14 @@ static long kb_of(const char *meminfo, const char *key)
 
 static bool is_little_dirty(void)
 {
+    int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
     char text[4096];
+    ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
 
-    return pr_sysfile_read(text, sizeof text, "/proc/meminfo") &&
-           kb_of(text, "\nDirty:") + kb_of(text, "\nWriteback:") < MAX_DIRTY_KB;
+    if (fd >= 0)
+        close(fd);
+    text[len > 0 ? len : 0] = '\0';
+    return kb_of(text, "\nDirty:") + kb_of(text, "\nWriteback:") < MAX_DIRTY_KB;
 }
 
 bool pr_sync_is_one(int fd)

@@ -133,3 +133,30 @@ bool pr_sysfile_word(const char *text, const char *by, const char *word)
         text += len;
     }
 }
+
+/* A number in a file of /proc, after a word. UINT64_MAX: not there. */
+static uint64_t number_after(const char *path, const char *word)
+{
+    unsigned long long n;
+    char text[16384];
+    const char *at;
+
+    if (!pr_sysfile_read(text, sizeof text, "%s", path))
+        return UINT64_MAX;
+    at = strstr(text, word);
+    return at && sscanf(at + strlen(word), "%llu", &n) == 1 ? n : UINT64_MAX;
+}
+
+uint64_t pr_data_device_bytes(void)
+{
+    return number_after("/proc/self/io", "\nread_bytes:");
+}
+
+uint64_t pr_data_free_memory(void)
+{
+    uint64_t kib = number_after("/proc/meminfo", "\nMemAvailable:");
+
+    if (kib < UINT64_MAX / 1024)
+        return kib * 1024;
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/sysfile.h"
 #include "workload/checkpoint_file.h"
-#include "workload/emulate_data.h"
 
 #include <pthread.h>
 #include <stdio.h>

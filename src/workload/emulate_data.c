@@ -373,32 +373,6 @@ int pr_data_before(struct pr_emulate_data *d, enum pr_split split,
     return look_at_cache(d, split, ret_cached, err);
 }
 
-/* A number in a file of /proc, after a word. UINT64_MAX: not there. */
-static uint64_t proc_number(const char *path, const char *word)
-{
-    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    const char *text, *at;
-    unsigned long long n;
-    size_t len;
-
-    if (!a || pr_file_read(path, 65536, a, &text, &len, NULL))
-        return UINT64_MAX;
-    at = strstr(text, word);
-    return at && sscanf(at + strlen(word), "%llu", &n) == 1 ? n : UINT64_MAX;
-}
-
-uint64_t pr_data_device_bytes(void)
-{
-    return proc_number("/proc/self/io", "\nread_bytes:");
-}
-
-uint64_t pr_data_free_memory(void)
-{
-    uint64_t kib = proc_number("/proc/meminfo", "\nMemAvailable:");
-
-    return kib < UINT64_MAX / 1024 ? kib * 1024 : memory_bytes();
-}
-
 int pr_data_remove(struct pr_emulate_data *d, struct pr_err *err)
 {
     const struct pr_emulate *e = d->e;

@@ -30,13 +30,6 @@ int pr_data_open(struct pr_emulate_data *d, struct pr_err *err) PR_MUST_CHECK;
 int pr_data_before(struct pr_emulate_data *d, enum pr_split split,
                    double *ret_cached, struct pr_err *err) PR_MUST_CHECK;
 
-/* Bytes that this process had fetched from devices so far. UINT64_MAX: not
- * known. */
-uint64_t pr_data_device_bytes(void);
-
-/* Memory that could be had without swapping. */
-uint64_t pr_data_free_memory(void);
-
 void pr_data_close(struct pr_emulate_data *d);
 
 /* dataset.keep_files=false: takes the set away that this run made. */

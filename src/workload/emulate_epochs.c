@@ -1,4 +1,5 @@
 /* The epochs of an emulated training. */
+#include "base/sysfile.h"
 #include "loader/order_dlio.h"
 #include "workload/emulate_dlio.h"
 #include "workload/emulate_phase.h"

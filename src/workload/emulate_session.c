@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/sysfile.h"
 #include "workload/emulate_dlio.h"
 #include "workload/emulate_notes.h"
 #include "workload/emulate_outputs.h"
