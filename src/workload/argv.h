@@ -3,7 +3,7 @@
 #ifndef PR_WORKLOAD_ARGV_H
 #define PR_WORKLOAD_ARGV_H
 
-#include "workload/workload.h"
+#include "workload/job.h"
 
 struct pr_argv {
     struct pr_job *job; /* everything is in its arena */

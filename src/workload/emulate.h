@@ -12,7 +12,7 @@
 #include "loader/order.h"
 #include "workload/checkpoint_shape.h"
 #include "workload/emulate_stats.h"
-#include "workload/workload.h"
+#include "workload/job.h"
 
 struct pr_emulate {
     const struct pr_job *job;

@@ -2,7 +2,7 @@
 #ifndef PR_WORKLOAD_EMULATE_SESSION_H
 #define PR_WORKLOAD_EMULATE_SESSION_H
 
-#include "workload/workload.h"
+#include "workload/job.h"
 
 /* Writes to stdout and into the job's folder. Gives up when *stop becomes
  * true. */

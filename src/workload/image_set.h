@@ -5,8 +5,8 @@
 #ifndef PR_WORKLOAD_IMAGE_SET_H
 #define PR_WORKLOAD_IMAGE_SET_H
 
+#include "workload/job.h"
 #include "workload/progress.h"
-#include "workload/workload.h"
 
 struct pr_image_set;
 

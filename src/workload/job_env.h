@@ -3,7 +3,7 @@
 #ifndef PR_WORKLOAD_JOB_ENV_H
 #define PR_WORKLOAD_JOB_ENV_H
 
-#include "workload/workload.h"
+#include "workload/job.h"
 
 /* Fills ret->env and ret->own_env: runtime.env.*, then the extra NAME=value
  * words. In the job's arena; the words are borrowed. */

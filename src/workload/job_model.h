@@ -3,7 +3,7 @@
 #define PR_WORKLOAD_JOB_MODEL_H
 
 #include "nn/model.h"
-#include "workload/workload.h"
+#include "workload/job.h"
 
 /* In the job's arena. exp.model_opts is a map, or the text of one. */
 int pr_job_model(struct pr_job *job, struct pr_model **ret,

@@ -2,7 +2,7 @@
 #ifndef PR_WORKLOAD_JOB_PLACES_H
 #define PR_WORKLOAD_JOB_PLACES_H
 
-#include "workload/workload.h"
+#include "workload/job.h"
 
 enum pr_place_use {
     PR_PLACE_KEPT, /* may be there, and may be written to then */

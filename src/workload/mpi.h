@@ -3,7 +3,7 @@
 #ifndef PR_WORKLOAD_MPI_H
 #define PR_WORKLOAD_MPI_H
 
-#include "workload/workload.h"
+#include "workload/job.h"
 
 /* The program's verb for one process of them: PRONY __rank EXPERIMENT. */
 #define PR_MPI_VERB "__rank"

@@ -7,7 +7,7 @@
 
 #include "nn/net.h"
 #include "workload/digits.h"
-#include "workload/workload.h"
+#include "workload/job.h"
 
 /* Where batches come from. A file that is loaded may bring one besides. */
 enum pr_native_from {

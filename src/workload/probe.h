@@ -7,8 +7,8 @@
 #define PR_WORKLOAD_PROBE_H
 
 #include "prony/probe.h"
+#include "workload/job.h"
 #include "workload/progress.h"
-#include "workload/workload.h"
 
 /* Whether probe.run asks for it. */
 bool pr_probe_wanted(const struct pr_job *job);

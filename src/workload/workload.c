@@ -40,29 +40,6 @@ static bool has_command(const struct pr_job *job)
     return c && c->len; /* text or a list */
 }
 
-const char *pr_job_text(const struct pr_job *job, const char *name)
-{
-    const struct pr_value *v = pr_get(job->params, name);
-
-    return v && v->kind == PR_STR ? v->s : "";
-}
-
-bool pr_params_sync(const struct pr_value *params)
-{
-    const struct pr_value *v = params ? pr_get(params, "run.fsync") : NULL;
-
-    return !v || v->kind != PR_BOOL || v->b;
-}
-
-int pr_job_framework(const struct pr_job *job, const struct pr_framework **ret,
-                     struct pr_err *err)
-{
-    const char *name = job->exp.framework;
-
-    return job->frameworks ? pr_frameworks_get(job->frameworks, name, ret, err)
-                           : pr_framework_find(name, job->arena, ret, err);
-}
-
 /* What follows from the rest when exp.workload is empty; NULL: nothing does. */
 static int name_of(const struct pr_job *job, const char **ret,
                    struct pr_err *err)
@@ -137,29 +114,6 @@ int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
         return not_probed(job, name, err);
     *ret = w;
     return PR_OK;
-}
-
-int pr_job_init(struct pr_job *job, const char *id, const char *dir,
-                const struct pr_value *params, struct pr_arena *a,
-                struct pr_err *err)
-{
-    int rc;
-
-    *job = (struct pr_job){.id = id, .dir = dir, .params = params, .arena = a};
-    rc = pr_opt_fill(&pr_exp_section, params, a, &job->exp, err);
-    if (!rc)
-        rc = pr_opt_fill(&pr_runtime_section, params, a, &job->runtime, err);
-    return rc;
-}
-
-bool pr_job_is_off(const struct pr_job *job)
-{
-    static const char *const words[] = {"disabled", "inactive", "simulate"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(job->exp.status, words[i]) == 0)
-            return true;
-    return false;
 }
 
 int pr_job_cost(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
