@@ -2,6 +2,7 @@
 #include "workload/emulate_data.h"
 
 #include "base/file.h"
+#include "base/sysfile.h"
 #include "base/units.h"
 #include "workload/generate.h"
 
